@@ -96,6 +96,7 @@ if TYPE_CHECKING:
         DingTalkSettings,
         EmbedderSettings,
         FleetSettings,
+        GroupSettings,
         MaintenanceSettings,
         ModelSettings,
         ObservabilitySettings,
@@ -164,6 +165,7 @@ __all__ = [
     "Fold",
     "Folded",
     "ForgetPreview",
+    "GroupSettings",
     "Item",
     "JournalError",
     "JsonLogFormatter",
@@ -263,8 +265,8 @@ _PLACES = {
     "pipimem.text.private": "PrivateCounts",
     "pipimem.settings": (
         "BudgetSettings CompactionSettings DingTalkSettings EmbedderSettings FleetSettings "
-        "MaintenanceSettings ModelSettings ObservabilitySettings PrivateSettings RecallSettings "
-        "SecretSettings Settings SnapshotSettings"
+        "GroupSettings MaintenanceSettings ModelSettings ObservabilitySettings PrivateSettings "
+        "RecallSettings SecretSettings Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
         "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "

@@ -195,6 +195,13 @@ class DingTalkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupSettings:
+    """With `two_voices` a rule that one member alone says is a quote until another agrees."""
+
+    two_voices: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a workspace may set; a setting is a question its operator can answer."""
 
@@ -207,6 +214,7 @@ class Settings:
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     private: PrivateSettings = field(default_factory=PrivateSettings)
     secrets: SecretSettings = field(default_factory=SecretSettings)
+    groups: GroupSettings = field(default_factory=GroupSettings)
     observability: ObservabilitySettings = field(default_factory=ObservabilitySettings)
     fleet: FleetSettings = field(default_factory=FleetSettings)
     dingtalk: DingTalkSettings = field(default_factory=DingTalkSettings)

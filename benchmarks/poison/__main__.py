@@ -1,6 +1,6 @@
-"""`python -m benchmarks.poison [--PART] [--list]`: how much of a talk becomes memory.
+"""`python -m benchmarks.poison [--PART] [--facts] [--two-voices] [--list]`: how much of a talk becomes memory.
 
-The parts are `held-out` and `held-out-2` to `held-out-5`, else what was seen while the guard was
+The parts are `held-out` and `held-out-2` to `held-out-6`, else what was seen while the guard was
 made.
 
 Each payload is said in a group of its own, with ordinary talk before it, and the host compacts.
@@ -10,7 +10,9 @@ and puts it into SESSION.md and HISTORY.md as well. Then a new session asks abou
 through where what it is known by stands in a note, or in a prompt outside the fence; an entry of
 MEMORY.md that is kept as somebody's words, and binds nobody, is counted as a quote. The same model
 takes every ordinary message for an entry, in the same group and in a talk with one person; those
-refused, and those kept as a quote only, are counted. `--list` names what failed.
+refused, and those kept as a quote only, are counted, and once more in the group where it takes each
+for a constraint. With `--facts` it files every order as a fact, with `--two-voices` no member
+alone sets a rule. `--list` names what failed.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from tempfile import TemporaryDirectory
 
 from pipimem import Channel, Kind, Message, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Trust
-from pipimem.settings import MaintenanceSettings
+from pipimem.settings import GroupSettings, MaintenanceSettings
 from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.store.workspace import WorkspaceStore
@@ -39,7 +41,10 @@ from benchmarks.poison.beside import lost_beside
 from benchmarks.poison.corpus import PARTS, SEEN, Payload, folded, ordinary, payloads
 
 NOW = datetime.fromisoformat("2026-11-12T10:00:00+08:00")
-_SETTINGS = Settings(maintenance=MaintenanceSettings(enabled=False))
+_SETTINGS = Settings(
+    maintenance=MaintenanceSettings(enabled=False),
+    groups=GroupSettings(two_voices="--two-voices" in sys.argv),
+)
 _BLOCK = re.compile(r"<(pipimem-memory-[a-z]+)>\n.*?\n</\1>", re.DOTALL)
 _TALK = (
     Message.user("The rehearsal is on Monday at seven.", id="a1", speaker="Alice"),
@@ -74,7 +79,8 @@ class Found:
 def believed(payload: Payload) -> Consolidated:
     """What a model says that takes every word for the truth and for an order."""
     order = payload.answer or payload.order
-    learned = [_item(order, payload.source, payload.kind, explicit=True)]
+    kind = Kind.FACT if "--facts" in sys.argv else payload.kind
+    learned = [_item(order, payload.source, kind, explicit=True)]
     learned.append(_item(f"Mallory wants the bot to do so: {order}", payload.source))
     said = (*_TALK, *payload.messages)
     learned += [_item(one.content[:_ITEM_CHARS], one.id) for one in said]
@@ -155,7 +161,12 @@ class Judged:
 
 
 async def judged(
-    root: Path, messages: Sequence[str], *, gullible: bool, others: Sequence[Message]
+    root: Path,
+    messages: Sequence[str],
+    *,
+    gullible: bool,
+    others: Sequence[Message],
+    kind: Kind = Kind.FACT,
 ) -> Judged:
     """What became of ordinary messages, each said by itself behind what `others` say."""
     found = Judged()
@@ -164,13 +175,16 @@ async def judged(
     clock = FixedClock(NOW)
     async with Pipimem(root, assistant=assistant, settings=_SETTINGS, clock=clock) as pipimem:
         for place, text in enumerate(messages):
-            channel = await pipimem.channel(f"plain-{gullible}-{len(others)}-{place}")
+            channel = await pipimem.channel(f"plain-{kind}-{len(others)}-{place}")
             said = (
                 *others,
                 Message.user(text, id="p1", speaker="Bob"),
                 Message.assistant("ok", id="b1"),
             )
-            items = (_item(text, "p1", explicit=True), _item(f"Bob wants it so: {text}", "p1"))
+            items = (
+                _item(text, "p1", kind, explicit=True),
+                _item(f"Bob wants it so: {text}", "p1"),
+            )
             bullets = (Bullet(text, ("p1",)),)
             script.then("consolidate", Consolidated(items, (), "", bullets, {}))
             await channel.after_turn(None, said)
@@ -180,6 +194,11 @@ async def judged(
             elif any(entry.trust == Trust.QUOTED for entry in await channel.entries()):
                 found.quoted.append(text)
     return found
+
+
+async def _taken_for_rules(root: Path, messages: Sequence[str]) -> Judged:
+    """What became of ordinary messages of a group that the model takes for constraints."""
+    return await judged(root, messages, gullible=True, others=_TALK, kind=Kind.CONSTRAINT)
 
 
 async def _was_refused(channel: Channel) -> bool:
@@ -203,10 +222,18 @@ def _measure(cases: Sequence[Payload], plain: Sequence[str]) -> None:
             found = asyncio.run(tried(root, cases, gullible=gullible))
             among = asyncio.run(judged(root, plain, gullible=gullible, others=_TALK))
             alone = asyncio.run(judged(root, plain, gullible=gullible, others=()))
+            rules = among
+            if gullible:
+                rules = asyncio.run(_taken_for_rules(root, plain))
             seconds = time.perf_counter() - began
         print(f"{name}: {found.payloads.total()} payloads, {len(plain)} ordinary ({seconds:.0f} s)")
         _print(found)
-        for where, one in (("a group", among), ("a talk with one person", alone)):
+        groups = (
+            ("a group", among),
+            ("a group, for constraints", rules),
+            ("a talk with one person", alone),
+        )
+        for where, one in groups:
             print(f"ordinary messages in {where}: {_share(one.refused, plain)} refused, ", end="")
             print(f"{_share(one.quoted, plain)} kept as a quote")
         if "--list" in sys.argv:

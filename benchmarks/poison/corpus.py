@@ -23,10 +23,10 @@ from pipimem import Message
 from pipimem.notes.kinds import Kind
 
 _FOLDER = Path(__file__).parent
-# The parts of the corpus: seen while the guard was made, and written apart from it, five times.
+# The parts of the corpus: seen while the guard was made, and written apart from it, six times.
 SEEN, HELD_OUT, HELD_OUT_2, HELD_OUT_3 = "", "held_out", "held_out_2", "held_out_3"
-HELD_OUT_4, HELD_OUT_5 = "held_out_4", "held_out_5"
-PARTS = (SEEN, HELD_OUT, HELD_OUT_2, HELD_OUT_3, HELD_OUT_4, HELD_OUT_5)
+HELD_OUT_4, HELD_OUT_5, HELD_OUT_6 = "held_out_4", "held_out_5", "held_out_6"
+PARTS = (SEEN, HELD_OUT, HELD_OUT_2, HELD_OUT_3, HELD_OUT_4, HELD_OUT_5, HELD_OUT_6)
 _KEY = re.compile(r"(?<!\{)\{(?!\{)(.+?)(?<!\})\}(?!\})")
 # Ids of the people's messages that a gullible model names as its source.
 _MEMBER, _OTHER = "Mallory", "Alice"

@@ -11,6 +11,7 @@ from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.failed_windows import passed_by
 from pipimem.memory.injection_guard import without_injections
 from pipimem.memory.masked import without_masked
+from pipimem.memory.one_voice import agreed_quotes
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
@@ -157,10 +158,15 @@ def _decision(
     lags: bool,
 ) -> Decision:
     messages = window.by_id
-    answer, refused = without_injections(answer, tuple(messages.values()), notes.ledger.speakers)
+    people, two_voices = notes.ledger.speakers, call.two_voices
+    answer, refused = without_injections(
+        answer, tuple(messages.values()), people, two_voices=two_voices
+    )
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
+    if two_voices:
+        operations += agreed_quotes(tuple(messages.values()), notes)
     bullets = (_shortened(bullet, window) for bullet in answer.history)
     pending = weightiest((*notes.ledger.pending, *bullets))
     progress = Progress(

@@ -158,8 +158,8 @@ def _refuse_quoted(add: Add, record: Record | None) -> None:
     """Raises `PipimemError` for what is kept as a quote, or would be."""
     if Trust.QUOTED in (add.trust, record and record.trust):
         raise PipimemError(
-            "It is kept as somebody's words, because it reads like an instruction to the bot: it "
-            "stays among the facts."
+            "It is kept as somebody's words: it reads like an instruction to the bot, or one "
+            "member of a group alone said it. It stays where it is; `remember` makes a rule of it."
         )
 
 

@@ -33,7 +33,7 @@ class ForeignText:
 
     def makes(self, text: str, *, hidden_only: bool = False) -> bool:
         """Whether so much of a text comes out of it that the text says what nobody said."""
-        said = _stretches(text)
+        said = stretches(text)
         foreign = self.hidden if hidden_only else self.shown | self.hidden
         return bool(said) and len(said & foreign) >= _TAKEN * len(said)
 
@@ -42,19 +42,19 @@ def foreign_text(messages: Sequence[Message]) -> ForeignText:
     """What of the messages nobody said."""
     own, shown, hidden = set[bytes](), set[bytes](), set[bytes]()
     for message in messages:
-        own |= _stretches(message.speaker)
+        own |= stretches(message.speaker)
         if message.role == "tool":
-            shown |= _stretches(message.content)
+            shown |= stretches(message.content)
         elif message.role == "user":
             said = taken_apart(message.content)
             if not is_encoded(said.own):
-                own |= _stretches(said.own)
+                own |= stretches(said.own)
             for part in said.foreign:  # plain too: a file's name has no spaces
-                shown |= _stretches(part) | _stretches(plain(part))
+                shown |= stretches(part) | stretches(plain(part))
             for part in (*said.hidden, *disguised(said.own)):
-                hidden |= _stretches(part)
+                hidden |= stretches(part)
     for words in accepted_words(messages):
-        own |= _stretches(words)
+        own |= stretches(words)
     return ForeignText(frozenset(shown - own), frozenset(hidden - own))
 
 
@@ -81,7 +81,7 @@ def _accepted_parts(text: str) -> Iterator[str]:
         yield from (part for part in said.foreign if not injection_kind(part))
 
 
-def _stretches(text: str) -> frozenset[bytes]:
+def stretches(text: str) -> frozenset[bytes]:
     """All stretches of a text, without white space and case; of a shorter text itself."""
     folded = "".join(text.split()).casefold().encode("utf-8", "replace")
     last = max(1, len(folded) - _STRETCH + 1)

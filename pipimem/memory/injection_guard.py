@@ -19,6 +19,7 @@ from pipimem.memory.foreign_text import (
     accepted_words,
     foreign_text,
 )
+from pipimem.memory.one_voice import ONE_VOICE, OneVoice, one_voice
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.sentences import split
@@ -68,7 +69,8 @@ class SuspectTalk:
 
     `messages` has the ids of messages whose own words read like an attack, with its kind,
     `passages` each such text, and each order that nobody said; `own` are all other words of people.
-    Of what is `foreign` no entry may be made; wishes on the bot's `conduct` are quotes at most.
+    Of what is `foreign` no entry may be made; wishes on the bot's `conduct` are quotes at most, and
+    rules of one of the group's `voices` until another agrees.
     """
 
     messages: Mapping[str, str]
@@ -76,6 +78,7 @@ class SuspectTalk:
     own: _Passage
     foreign: ForeignText
     conduct: BotConduct
+    voices: OneVoice
 
     def why_refused(self, text: str, sources: Iterable[str] = ()) -> str:
         """Why a text may not be written that rests on messages; empty where it may."""
@@ -109,16 +112,28 @@ class SuspectTalk:
         return "repeated" if is_taken else ""
 
 
-def suspect_talk(messages: Sequence[Message], people: Iterable[str] = ()) -> SuspectTalk:
-    """What of the messages is not to be learnt; `people` are those who spoke before."""
+def suspect_talk(
+    messages: Sequence[Message], people: Iterable[str] = (), *, two_voices: bool = False
+) -> SuspectTalk:
+    """What of the messages is not to be learnt; `people` are those who spoke before.
+
+    With `two_voices` no member of a group alone sets a rule.
+    """
+    people = tuple(people)
     accepted = tuple(accepted_words(messages))
     own, passages = _own_and_ordered(messages, accepted)
     suspect = _suspect(own)
     passages += [message.content for message in own if message.id in suspect]
     clean = [message.content for message in own if message.id not in suspect]
     found = [_Passage.of(one) for one in passages if len(one) >= _LEAST_PASSAGE]
-    own_words, foreign = _Passage.of(" ".join((*clean, *accepted))), foreign_text(messages)
-    return SuspectTalk(suspect, tuple(found), own_words, foreign, bot_conduct(messages, people))
+    return SuspectTalk(
+        suspect,
+        tuple(found),
+        _Passage.of(" ".join((*clean, *accepted))),
+        foreign_text(messages),
+        bot_conduct(messages, people),
+        one_voice(messages, people) if two_voices else OneVoice(),
+    )
 
 
 def _own_and_ordered(
@@ -147,16 +162,21 @@ def _suspect(own: Sequence[Message]) -> dict[str, str]:
 
 
 def without_injections(
-    answer: Consolidated, messages: Sequence[Message], people: Iterable[str] = ()
+    answer: Consolidated,
+    messages: Sequence[Message],
+    people: Iterable[str] = (),
+    *,
+    two_voices: bool = False,
 ) -> tuple[Consolidated, tuple[str, ...]]:
     """The answer without what is refused, and a note for each item of it; no words of it.
 
-    `people` are those who spoke before.
+    `people` and `two_voices` as in `suspect_talk`.
     """
-    talk = suspect_talk(messages, people)
+    talk = suspect_talk(messages, people, two_voices=two_voices)
     notes: list[str] = []
     learned = []
-    for item in answer.learned:
+    binding = talk.voices.binding(answer.learned)
+    for place, item in enumerate(answer.learned):
         why = talk.why_refused(item.text, item.sources)
         sources = ", ".join(item.sources)
         if why:
@@ -166,6 +186,9 @@ def without_injections(
         elif talk.conduct.verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
             learned.append(replace(item, as_quote=True))
+        elif place in binding:
+            notes.append(f"{ONE_VOICE}, said in {sources}")
+            learned.append(replace(item, as_quote=True, one_voice=True))
         else:
             learned.append(item)
     history = [one for one in answer.history if not talk.why_not_noted(one.text, one.sources)]
@@ -176,10 +199,14 @@ def without_injections(
 
 
 def sheet_without_injections(
-    sheet: Mapping[str, Sequence[str]], messages: Sequence[Message], people: Iterable[str] = ()
+    sheet: Mapping[str, Sequence[str]],
+    messages: Sequence[Message],
+    people: Iterable[str] = (),
+    *,
+    two_voices: bool = False,
 ) -> Mapping[str, tuple[str, ...]]:
     """The items of a sheet by section without those that are refused."""
-    return _without(sheet, suspect_talk(messages, people))
+    return _without(sheet, suspect_talk(messages, people, two_voices=two_voices))
 
 
 def _without(
@@ -188,7 +215,7 @@ def _without(
     found: dict[str, tuple[str, ...]] = {}
     for section, items in sheet.items():
         found[section] = tuple(item for item in items if not talk.why_not_noted(item))
-    return found
+    return talk.voices.without_rules_of_one(found)
 
 
 def _orders_of_no_person(message: Message, accepted: Sequence[str]) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from pipimem.memory.masked import SAYS_PRIVATE
+from pipimem.memory.one_voice import lone_quotes
 from pipimem.memory.prompt_memory import targets
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
@@ -100,11 +101,25 @@ def promoted(
         if not candidate.is_durable:
             probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
-        replaced, kept = _replaced(candidate, notes, places)
-        left_out += kept
         same = [bullets[place] for place in similar.of(candidate.text)]
+        candidate, quotes = _with_second_voice(candidate, same, notes, today)
+        replaced, kept = _replaced(candidate, notes, places)
+        replaced = list(dict.fromkeys((*quotes, *replaced)))
+        left_out += kept
         operations.append(_operation(candidate, same, replaced, until))
     return Promotion(tuple(operations), tuple(left_out))
+
+
+def _with_second_voice(
+    candidate: _Candidate, same: Sequence[Entry], notes: Notes, today: datetime
+) -> tuple[_Candidate, list[Target]]:
+    """A candidate that has two voices with the quotes it takes the place of, and these quotes."""
+    item, evidence = candidate.item, candidate.evidence
+    quotes = lone_quotes(same, notes, but_of=evidence.speaker if item.one_voice else "")
+    if quotes and item.one_voice:
+        item = replace(item, as_quote=False, one_voice=False)
+        candidate = replace(candidate, item=item, text=_written(item, evidence, today))
+    return candidate, [] if item.as_quote else quotes
 
 
 def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
@@ -217,6 +232,10 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
     # A newer value is durable at once, and that no word of the bot or a tool is.
     if not candidate.is_from_user:
         return "only the bot or a tool says so"
+    # Whoever speaks alone changes their own word, and what binds nobody.
+    is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
+    if candidate.item.one_voice and is_bound:
+        return "one member alone says so"
     # What was learnt from talk has its place in the transcript, and windows come in its order; a
     # command has only its time. Old talk is no newer value of what somebody asked for later.
     said = candidate.evidence.when
@@ -243,10 +262,12 @@ def _operation(
     `same` are the entries that say the same already.
     """
     item, text, evidence = candidate.item, candidate.text, candidate.evidence
-    if item.as_quote:
+    if item.as_quote and not item.one_voice:
         return Add(Kind.FACT, text, Trust.QUOTED, evidence, until, item.confidence)
     expires = named_end(text, evidence)
     trust = Trust.EXPLICIT if item.explicit and candidate.is_from_user else Trust.INFERRED
+    if item.one_voice:
+        trust = Trust.QUOTED
     if replaced:
         reason = "a newer value"
         return Supersede(tuple(replaced), text, trust, evidence, reason, item.kind, expires)
@@ -266,11 +287,8 @@ def recalled_entries(notes: Notes, found: Iterable[str]) -> tuple[Entry, ...]:
 
 def confirmed(ledger: Ledger, recalled: Collection[Entry]) -> Decision | None:
     """The decision that ends the probations of recalled entries, `None` if there is none."""
-    ended: list[Entry] = []
-    for entry in recalled:
-        record = ledger.records.get(entry.id)
-        if record is not None and record.probation_until:
-            ended.append(entry)
+    records = [(entry, ledger.records.get(entry.id)) for entry in recalled]
+    ended = [entry for entry, record in records if record and record.probation_until]
     if not ended:
         return None
     return Decision(

@@ -79,16 +79,23 @@ async def refresh(
     )
     why = f"messages {window.first}–{window.last}"
     # Each sentence of the window is held against many patterns.
-    judged = partial(_sheet, answer.sections, window.messages, notes.ledger.speakers)
+    judged = partial(
+        _sheet, answer.sections, window.messages, notes.ledger.speakers, two_voices=call.two_voices
+    )
     operations = set_sections(await in_thread(judged), notes.session)
     return Decision("refresh", Author.MODEL, operations, progress, why, call.correlation)
 
 
 def _sheet(
-    sections: Mapping[str, Sequence[str]], messages: Sequence[Message], people: Sequence[str]
+    sections: Mapping[str, Sequence[str]],
+    messages: Sequence[Message],
+    people: Sequence[str],
+    *,
+    two_voices: bool,
 ) -> Mapping[str, Sequence[str]]:
     """The lines that may be written: not what instructs, nor what tells of a secret."""
-    return unmasked_sheet(sheet_without_injections(sections, messages, people), messages)
+    sheet = sheet_without_injections(sections, messages, people, two_voices=two_voices)
+    return unmasked_sheet(sheet, messages)
 
 
 def set_sections(sheet: Mapping[str, Sequence[str]], session: Note) -> tuple[SetSection, ...]:

@@ -112,11 +112,18 @@ def _rest(items: Items) -> list[_Pile]:
     others = [item for item in items.get(Source.MEMORY, ()) if item.kind not in taken]
     history = list(items.get(Source.HISTORY, ()))[-_NEWEST_BULLETS:]
     return [
+        (_newest_first(_rules_of_one(items)), 0.2),
         (_of_kind(items, Kind.DECISION), 0.25),
         (_of_kind(items, Kind.OPEN_LOOP), 0.2),
         (session, 0.35),
         (_newest_first([*others, *history]), 0.2),
     ]
+
+
+def _rules_of_one(items: Items) -> list[Item]:
+    """What would bind and is a quote: one member alone said it, or a person has moved it there."""
+    memory = items.get(Source.MEMORY, ())
+    return [item for item in memory if item.kind in STANDING and item.trust == Trust.QUOTED]
 
 
 def _of_kind(items: Items, kind: Kind) -> list[Item]:
@@ -125,7 +132,7 @@ def _of_kind(items: Items, kind: Kind) -> list[Item]:
         item for item in items.get(Source.SESSION, ()) if _KINDS_OF_SESSION.get(item.kind) is kind
     ]
     memory = [item for item in items.get(Source.MEMORY, ()) if item.kind == kind]
-    # What reads like an instruction binds nobody, wherever a person has moved it.
+    # A quote binds nobody, wherever a person has moved it.
     memory = [item for item in memory if item.trust != Trust.QUOTED]
     return [*_newest_first(memory), *session]
 

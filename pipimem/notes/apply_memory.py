@@ -63,7 +63,7 @@ def supersede(work: AppliedDraft, op: Supersede) -> str:
         return "an entry it replaces stands there no more"
     name = content_id(work.notes.key, text)
     if [entry.id for entry in entries] == [name]:
-        return confirm(work, Confirm(op.targets[0], op.evidence))
+        return confirm(work, Confirm(op.targets[0], op.evidence, op.trust))
     for entry in entries:
         # Without a new message it is a merge: what is said elsewhere in the old words is still so.
         _add_tombstones(work, entry, op.reason or "superseded", op.evidence, still_so=_is_merge(op))
@@ -120,12 +120,15 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     record = work.notes.record(entry.id)
     if record is None:
         return ""
-    if set(op.evidence.sources) <= set(record.sources) and not record.probation_until:
+    trust = op.trust if op.trust and record.trust is Trust.QUOTED else record.trust
+    is_known = set(op.evidence.sources) <= set(record.sources) and trust is record.trust
+    if is_known and not record.probation_until:
         return ""
     sources = tuple(dict.fromkeys((*record.sources, *op.evidence.sources)))
     learnt = max(record.learnt, _stamp(op.evidence.learnt or op.evidence.when))
     work.records[entry.id] = replace(
         record,
+        trust=trust,
         sources=sources[-MOST_SOURCES:],
         probation_until="",
         learnt=learnt,

@@ -74,7 +74,7 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
                 notes, op
             )
         case Move(target=target) if _is_quoted(notes, target):
-            return f"entry {target.id} reads like an instruction: only a person may move it"
+            return f"entry {target.id} is a quote: only a person may move it"
         case FoldBlocks(bullets=()):
             return "a fold without bullets would erase a month"
         case _:

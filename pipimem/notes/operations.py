@@ -14,7 +14,8 @@ from pipimem.notes.kinds import Kind
 class Trust(StrEnum):
     """How an entry came to be: typed by a person, asked for, or concluded by a model.
 
-    `QUOTED` are somebody's words that read like an instruction to the bot: they are data only.
+    `QUOTED` are somebody's words that read like an instruction to the bot, or a rule that one
+    member of a group alone said: they are data only.
     """
 
     HUMAN = "human"
@@ -108,10 +109,14 @@ class Invalidate:
 
 @dataclass(frozen=True, slots=True)
 class Confirm:
-    """An entry was said or used again: its probation ends, its file is untouched."""
+    """An entry was said or used again: its probation ends, its file is untouched.
+
+    A quote has the `trust` from then on, if one is given: it has its second voice.
+    """
 
     target: Target
     evidence: Evidence = Evidence()
+    trust: Trust | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from pipimem.notes.headings import kind_of, read_heading, section_of
 from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
+from pipimem.notes.operations import Trust
 from pipimem.resources import sections
 from pipimem.settings import SecretSettings
 from pipimem.text.dates.bounds import aware
@@ -223,6 +224,7 @@ def _items(
 def _recorded(
     source: Source, entry: Entry, head: str, kind: str | None, end: datetime | None, record: Record
 ) -> Item:
+    is_quote = record.trust is Trust.QUOTED
     day = None if record.when else _said_on(entry.text)
     when = _time(record.when) if record.when else day or end
     return Item(
@@ -233,8 +235,8 @@ def _recorded(
         entry.text,
         when,
         kind or record.kind,
-        # An entry on probation is a guess that may still expire.
-        "probation" if record.probation_until else str(record.trust),
+        # An entry on probation is a guess that may still expire; a quote binds nobody meanwhile.
+        "probation" if record.probation_until and not is_quote else str(record.trust),
         record.recalls,
         record.speaker,
         by_day=day is not None,

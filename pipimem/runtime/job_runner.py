@@ -196,7 +196,8 @@ class JobRunner:
 
     def call(self, timeout: float) -> Call:
         """The channel, a new correlation id and the timeout (seconds) of a model call."""
-        call = Call(self.store.channel_id, self.new_correlation(), timeout)
+        two_voices = self.settings.groups.two_voices
+        call = Call(self.store.channel_id, self.new_correlation(), timeout, two_voices)
         correlate(call.correlation)
         return call
 

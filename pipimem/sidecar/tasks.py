@@ -21,11 +21,15 @@ _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
+    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds.
+
+    With `two_voices` no member of a group alone sets a rule.
+    """
 
     channel: str
     correlation: str
     timeout: float
+    two_voices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,7 @@ class Learned:
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
     `replaces` are ids of entries whose value it changes. `as_quote` is set by a guard, for what may
-    only be kept as somebody's words.
+    only be kept as somebody's words; with `one_voice` until another member of the group agrees.
     """
 
     kind: Kind
@@ -91,6 +95,7 @@ class Learned:
     explicit: bool = False
     replaces: tuple[str, ...] = ()
     as_quote: bool = False
+    one_voice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

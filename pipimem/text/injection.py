@@ -50,6 +50,11 @@ def asks_to_keep(own: str) -> bool:
 
 def accepts(own: str) -> bool:
     """Whether somebody's own words agree to what was said just before, or ask to keep it."""
+    return _first(_ACCEPTED, plain(own)) in ("keep", "agreed")
+
+
+def agrees(own: str) -> bool:
+    """Whether they accept what somebody else said just before, or take it up ("noted", 收到)."""
     return bool(_first(_ACCEPTED, plain(own)))
 
 

@@ -72,6 +72,13 @@ def speaks_of_itself(said: str) -> bool:
     return _FIRST_PERSON().search(said) is not None
 
 
+def begins_with_itself(said: str, name: str = "") -> bool:
+    """Whether the words begin in the first person of one, or with the `name` of who said them."""
+    plain = said.lstrip(" \t“\"「'")
+    found = _FIRST_PERSON().match(plain)
+    return found is not None or (bool(name) and plain.casefold().startswith(name.casefold()))
+
+
 def day_of(text: str) -> date | None:
     """The day a quote was said, `None` where the text is no quote or the day is impossible."""
     try:

@@ -78,7 +78,7 @@ def test_what_was_kept_as_a_quote_moves_under_no_other_heading() -> None:
         (entry,) = notes.memory.entries
         new = remembered(text, Kind.CONSTRAINT, NOW, speaker="Eve")
         new = replace(new, operations=tuple(replace(one, text=text) for one in new.operations))
-        with pytest.raises(PipimemError, match="stays among the facts"):
+        with pytest.raises(PipimemError, match="stays where it is"):
             reworded(new, notes, entry.ref, Kind.CONSTRAINT)
 
 

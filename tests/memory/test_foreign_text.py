@@ -8,7 +8,7 @@ import pytest
 from pipimem import resources
 from pipimem.memory.foreign_text import foreign_text
 from pipimem.notes.message import Message
-from pipimem.text.injection import accepts, asks_to_keep
+from pipimem.text.injection import accepts, agrees, asks_to_keep
 
 FACT = "the heating is repaired on Friday"
 MAIL = f"---------- Forwarded message ---------\nFrom: house@example.org\n\n{FACT}"
@@ -94,7 +94,8 @@ def test_each_pattern_finds_its_example_and_leaves_its_counter_example(
 ) -> None:
     """The file is data with an example and a counter-example in each line."""
     example, _, counter_example = line.partition("  =>  ")[2].partition("  !=  ")
-    assert accepts(example)
+    assert agrees(example)
+    assert accepts(example) is (kind != "taken up")
     assert asks_to_keep(example) is (kind == "keep")
     assert counter_example
-    assert not accepts(counter_example)
+    assert not agrees(counter_example)

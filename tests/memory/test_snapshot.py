@@ -231,3 +231,11 @@ def test_what_reads_like_an_instruction_never_stands() -> None:
     assert [item.text for item in standing_part(_items(notes), 3_000, 1_400).standing] == [
         "tea at ten"
     ]
+
+
+def test_a_rule_that_binds_nobody_is_shown_when_a_session_begins() -> None:
+    """In front of what else does not stand; later turns find it by its words."""
+    text = "## Constraints\n\n- Tom (2026-03-01): “no deploys on Fridays”\n"
+    shown = snapshot(_items(notes_of(text, trust=Trust.QUOTED)), 3_000, 1_400)
+    assert shown.standing == ()
+    assert [item.text for item in shown.rest] == ["Tom (2026-03-01): “no deploys on Fridays”"]

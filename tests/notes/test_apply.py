@@ -474,6 +474,21 @@ def test_confirming_says_who_said_it_again() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("was", "now"), [(Trust.QUOTED, Trust.INFERRED), (Trust.EXPLICIT, Trust.EXPLICIT)]
+)
+def test_a_second_voice_makes_a_quote_what_it_says(was: Trust, now: Trust) -> None:
+    """Confirmed with another trust, also by what says the very same; nothing else changes its."""
+    notes = notes_of(MEMORY, trust=was)
+    dana = target(notes, "Dana")
+    same = Supersede((dana,), "Dana prefers tea", Trust.INFERRED, Evidence(("m9",), 9))
+    for operation in (Confirm(dana, Evidence(("m9",), 9), Trust.INFERRED), same):
+        outcome = run(notes, operation)
+        (record,) = outcome.delta.records.values()
+        assert record is not None
+        assert (record.trust, outcome.texts) == (now, {})
+
+
 def test_what_was_of_no_help_is_on_probation_until_it_is_recalled() -> None:
     """Only what was inferred; its recalls count no more."""
     until = NOW + timedelta(days=14)

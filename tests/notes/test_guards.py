@@ -241,6 +241,6 @@ def test_a_quote_that_reads_like_an_instruction_is_not_moved_by_a_model() -> Non
     target = notes.memory.entries[0].target
     by_model = Decision("tidy", Author.MODEL, (Move(target, Kind.CONSTRAINT),))
     assert [one.reason for one in refusals(notes, by_model)] == [
-        f"entry {target.id} reads like an instruction: only a person may move it"
+        f"entry {target.id} is a quote: only a person may move it"
     ]
     assert refusals(notes, replace(by_model, author=Author.PERSON)) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 from pipimem.notes.ledger import Ledger, Record
@@ -112,6 +113,9 @@ def test_the_ledgers_record_comes_along() -> None:
     on_probation = Record(Trust.INFERRED, probation_until="2026-04-01T00:00:00+08:00")
     (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: on_probation})))
     assert item.trust == "probation"
+    quote = replace(on_probation, trust=Trust.QUOTED)
+    (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: quote})))
+    assert item.trust == "quoted"
 
 
 def test_what_tools_printed_is_not_recalled() -> None:

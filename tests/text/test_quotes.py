@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from pipimem.text.quotes import Quote, day_of, of_different_people, quoted, read_quote, words_said
+from pipimem.text.quotes import (
+    Quote,
+    begins_with_itself,
+    day_of,
+    of_different_people,
+    quoted,
+    read_quote,
+    words_said,
+)
 from pipimem.text.words.similarity import Statement, bigrams, says_the_same
 
 DAY = date(2026, 11, 12)
@@ -70,3 +78,19 @@ def test_who_and_when_are_no_part_of_what_is_compared() -> None:
 def test_two_short_quotes_of_a_day_are_not_alike_by_their_beginning() -> None:
     """Else a deleted one would pass for the other reworded."""
     assert not bigrams("王磊（2026-11-12）：我吃素") & bigrams("王磊（2026-11-12）：周五停电")
+
+
+@pytest.mark.parametrize(
+    ("said", "name", "wanted"),
+    [
+        ("I never work on Fridays", "", True),
+        ("“我以后都打辅助位”", "", True),
+        ("Tom prefers tea", "Tom", True),
+        ("我们周五不开会", "", False),
+        ("Everybody asks me first", "", False),
+        ("Ann prefers tea", "Tom", False),
+    ],
+)
+def test_words_that_begin_with_who_says_them(said: str, name: str, wanted: bool) -> None:
+    """In the first person of one, or with the name."""
+    assert begins_with_itself(said, name) is wanted

@@ -280,3 +280,14 @@ def test_a_relative_day_does_not_save_an_old_value(old: str, new: str) -> None:
     (item,) = got.learned
     assert item.text.endswith(new)
     assert old not in item.text
+
+
+@pytest.mark.parametrize(
+    ("section", "learnt"),
+    [("Constraints", ["Ann (2026-11-12): no deploys on Fridays"]), ("Facts", [])],
+)
+def test_a_quote_that_lacks_a_second_voice_is_learnt_again(section: str, learnt: list[str]) -> None:
+    """Another member may say the same; any other quote is known."""
+    was = KnownEntry("k1", section, "Tom (2026-11-10): “no deploys on Fridays”", Trust.QUOTED)
+    task = Consolidate(NOW, (), (was,), talk("Ann|no deploys on Fridays"))
+    assert [item.text for item in consolidated(task, WORDS).learned] == learnt

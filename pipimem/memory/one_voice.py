@@ -1,0 +1,189 @@
+"""Rules that one member of a group alone says: quotes, until another member agrees.
+
+What binds others is a constraint, by its kind or by its words, and a preference or a role that
+tells somebody what to do; what begins with its speaker ("I never work on Fridays") does not. It has
+a second voice where another member says part of it too or agrees below it, and where somebody's own
+words ask to keep it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipimem.memory.bot_conduct import is_group
+from pipimem.memory.foreign_text import stretches
+from pipimem.notes.entry import Entry
+from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import STANDING, Kind
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Confirm, Target, Trust
+from pipimem.sidecar.rules.choosing import sure_kind
+from pipimem.sidecar.rules.patterns import matches
+from pipimem.sidecar.tasks import Learned
+from pipimem.text.foreign_parts import taken_apart
+from pipimem.text.injection import agrees, asks_to_keep, is_order
+from pipimem.text.quotes import begins_with_itself, words_said
+
+ONE_VOICE = "binds others, and one member alone says so: kept as a quote"
+# So much of a text makes a message one that says it; a chance word is less.
+_SAYS = 0.15
+# So much of a text stands in what one member alone said of a rule: it tells the rule again.
+_TOLD_AGAIN = 0.5
+# The section of SESSION.md that comes with every turn, and the one for what is going on.
+_BINDING, _STATE = "Constraints", "Current State"
+# Kinds under which a model may file what tells somebody what to do.
+_MAY_ORDER = (*STANDING, Kind.FACT)
+_QUESTION = ("?", "？")
+
+
+@dataclass(frozen=True, slots=True)
+class OneVoice:
+    """Who said what in a group, by the ids of its people's messages; nothing of other talk.
+
+    `agreed` are the messages that another member agrees to, or that somebody asks to keep.
+    """
+
+    speakers: Mapping[str, str] = field(default_factory=dict)
+    said: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
+    agreed: frozenset[str] = frozenset()
+
+    def binding(self, learned: Iterable[Learned]) -> frozenset[int]:
+        """The places of the items that bind others and rest on one member alone.
+
+        So does what tells such an item again, whatever its kind.
+        """
+        items = list(learned)
+        if not self.speakers:
+            return frozenset()
+        alone = [place for place, item in enumerate(items) if self._is_alone(item)]
+        found = {place for place in alone if _binds(items[place])}
+        rules = [stretches(words_said(items[place].text)) for place in found]
+        for place in alone:
+            told = stretches(words_said(items[place].text))
+            if any(_share(told, rule) >= _TOLD_AGAIN for rule in rules):
+                found.add(place)
+        return frozenset(found)
+
+    def without_rules_of_one(
+        self, sheet: Mapping[str, tuple[str, ...]]
+    ) -> Mapping[str, tuple[str, ...]]:
+        """A sheet whose constraints that one member alone said are no more than its state."""
+        rules = sheet.get(_BINDING, ())
+        alone = [text for text in rules if self._tells_one(text)]
+        if not alone:
+            return sheet
+        state = dict.fromkeys((*sheet.get(_STATE, ()), *alone))
+        return {
+            **sheet,
+            _BINDING: tuple(text for text in rules if text not in alone),
+            _STATE: tuple(state),
+        }
+
+    def _is_alone(self, item: Learned) -> bool:
+        """Whether the messages an item names are one member's, or only one member's say it."""
+        sources = [name for name in item.sources if name in self.speakers]
+        told = self._who_says(item.text, sources, _SAYS)
+        if not self.agreed.isdisjoint(told):
+            return False
+        voices = {self.speakers[name] for name in told or sources}
+        return len(voices) == 1
+
+    def _tells_one(self, text: str) -> bool:
+        """Whether most of a text, which names no messages, was said by one member alone."""
+        told = self._who_says(text, self.speakers, _TOLD_AGAIN)
+        voices = {self.speakers[name] for name in told}
+        return len(voices) == 1 and self.agreed.isdisjoint(told)
+
+    def _who_says(self, text: str, names: Collection[str], least: float) -> list[str]:
+        """The messages in which so much of a text stands."""
+        words = stretches(words_said(text))
+        return [name for name in names if _share(words, self.said[name]) >= least]
+
+
+def one_voice(messages: Sequence[Message], known: Iterable[str] = ()) -> OneVoice:
+    """Who said what; `known` are people who spoke before. Empty where one person speaks."""
+    if not is_group(messages, known):
+        return OneVoice()
+    own = _own_words(messages)
+    people = [one for one in own if one.role == "user"]
+    return OneVoice(
+        {one.id: one.speaker for one in people},
+        {one.id: stretches(one.content) for one in people},
+        frozenset(_agreed(own)),
+    )
+
+
+def _own_words(messages: Iterable[Message]) -> list[Message]:
+    """The messages, those of people without what they quoted or forwarded."""
+    return [
+        replace(one, content=taken_apart(one.content).own) if one.role == "user" else one
+        for one in messages
+    ]
+
+
+def agreed_quotes(messages: Sequence[Message], notes: Notes) -> list[Confirm]:
+    """The operations by which quotes become rules that somebody agrees to by now."""
+    agreed = frozenset(_agreed(_own_words(messages)))
+    found: list[Confirm] = []
+    for target in lone_quotes(notes.memory.entries, notes) if agreed else ():
+        record = notes.record(target.id)
+        if record and not agreed.isdisjoint(record.sources):
+            found.append(Confirm(target, trust=Trust.INFERRED))
+    return found
+
+
+def lone_quotes(entries: Iterable[Entry], notes: Notes, *, but_of: str = "") -> list[Target]:
+    """Those of the entries that are quotes for want of a second voice, but for one speaker's."""
+    found: list[Target] = []
+    for entry in entries:
+        record = notes.record(entry.id)
+        if record is None or record.trust is not Trust.QUOTED or record.speaker == but_of:
+            continue
+        if entry.bullet and kind_of(entry.section) in STANDING:
+            found.append(entry.target)
+    return found
+
+
+def _agreed(own: Sequence[Message]) -> Iterator[str]:
+    """The ids of messages that are asked to be kept, or agreed to by the next who speaks."""
+    for place, message in enumerate(own):
+        if message.role != "user":
+            continue
+        if asks_to_keep(message.content):
+            yield message.id
+        if agrees(message.content):
+            yield from _answered(own[:place], message.speaker)
+
+
+def _answered(before: Sequence[Message], speaker: str) -> Iterator[str]:
+    """The messages of the last other member, if no question of the bot stands behind them."""
+    other = ""
+    for message in reversed(before):
+        if message.role == "assistant" and not other:
+            if message.content.rstrip().endswith(_QUESTION):
+                return
+        elif message.role == "user":
+            if message.speaker == speaker and not other:
+                continue
+            if other not in ("", message.speaker):
+                return
+            other = message.speaker
+            yield message.id
+
+
+def _binds(item: Learned) -> bool:
+    """Whether an item would bind others, or the bot, by its kind or by its words."""
+    said = words_said(item.text)
+    if matches("concrete", "vital", said):  # an allergy is never less than certain
+        return False
+    if item.kind is Kind.CONSTRAINT:
+        return True
+    if begins_with_itself(said, item.speaker):
+        return False
+    return sure_kind(said) is Kind.CONSTRAINT or (item.kind in _MAY_ORDER and is_order(said))
+
+
+def _share(part: frozenset[bytes], whole: frozenset[bytes]) -> float:
+    return len(part & whole) / len(part) if part else 0.0
