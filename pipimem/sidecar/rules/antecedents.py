@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from pipimem.sidecar.rules.clauses import without_values
+from pipimem.sidecar.rules.clauses import values_of, without_values
 from pipimem.sidecar.rules.patterns import as_written, first_match, general, matches, names_a_value, rules
 from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.han import HAN
@@ -26,6 +26,7 @@ _REACH = {
 _FAR, _PLAN = 6, 60
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
+_DIGITS = re.compile(r"[\d一二两三四五六七八九十百千半.,\s]+")
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
 
 
@@ -180,6 +181,22 @@ def _has_same_kind(before: Sentence, one: Sentence) -> bool:
     )
 
 
+def _has_its_unit(before: Sentence, one: Sentence) -> bool:
+    """Whether a statement, or a proposal of the speaker, names so many of the same: four seats."""
+    if not _is_statement(before, one) and not (before.question and is_own(before, one)):
+        return False
+    return bool(_units(before.text) & _units(one.text))
+
+
+def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:
+    return is_own(before, one) and _has_its_unit(before, one)
+
+
+def _units(text: str) -> set[str]:
+    """What a text counts or measures: seats, £, 张; empty for numbers alone."""
+    return {_DIGITS.sub("", value) for kind, value in values_of(text) if kind == "amount"}
+
+
 def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_value(before, one)
 
@@ -232,7 +249,7 @@ def _is_that_promise(before: Sentence, one: Sentence) -> bool:
 # Which sentences each need asks for, the best first.
 Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
-    "change": (_is_near, _has_its_value_too, _is_own_proposal, _has_its_value, _is_statement),
+    "change": (_is_near, _has_its_unit_too, _has_its_unit, _has_its_value_too, _is_own_proposal, _has_its_value, _is_statement),
     "fragment": (_is_near, _is_own_statement),
     "restriction": (_is_near, _is_own_statement, _is_statement),
     "done": (_is_promise,),
@@ -242,4 +259,4 @@ _FITS: dict[str, tuple[Test, ...]] = {
     "continued": (_is_near,),
     "answer": (_is_near,),
 }
-_REACH_OF = {_has_its_value_too: _FAR, _is_own_proposal: _FAR, is_that_plan: _PLAN, _is_that_promise: _PLAN}
+_REACH_OF = {_has_its_unit_too: _FAR, _has_its_unit: _FAR, _has_its_value_too: _FAR, _is_own_proposal: _FAR, is_that_plan: _PLAN, _is_that_promise: _PLAN}
