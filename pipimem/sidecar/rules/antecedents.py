@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from pipimem.sidecar.rules.clauses import values_of, without_values
+from pipimem.sidecar.rules.clauses import units_of, without_values
 from pipimem.sidecar.rules.patterns import as_written, first_match, general, matches, names_a_value, rules
 from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.han import HAN
@@ -26,7 +26,6 @@ _REACH = {
 _FAR, _PLAN = 6, 60
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
-_DIGITS = re.compile(r"[\d一二两三四五六七八九十百千半.,\s]+")
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
 
 
@@ -185,16 +184,12 @@ def _has_its_unit(before: Sentence, one: Sentence) -> bool:
     """Whether a statement, or a proposal of the speaker, names so many of the same: four seats."""
     if not _is_statement(before, one) and not (before.question and is_own(before, one)):
         return False
-    return bool(_units(before.text) & _units(one.text))
+    was = {unit for unit, _ in units_of(before.text)}
+    return any(unit in was for unit, _ in units_of(one.text))
 
 
 def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_unit(before, one)
-
-
-def _units(text: str) -> set[str]:
-    """What a text counts or measures: seats, £, 张; empty for numbers alone."""
-    return {_DIGITS.sub("", value) for kind, value in values_of(text) if kind == "amount"}
 
 
 def _has_its_value_too(before: Sentence, one: Sentence) -> bool:

@@ -29,10 +29,11 @@ from pipimem.sidecar.rules.clauses import (
     says,
     signs_of,
     topic,
+    units_of,
     values_of,
     without,
 )
-from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.sidecar.rules.patterns import first_match, general, matches, rules
 from pipimem.sidecar.rules.promises import is_done
 from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
@@ -99,6 +100,8 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if any(_gets_new_value(one, new.said, words, old.said) for one in older):
         return True
+    if _counts_it_anew(old.said, new.said, words):
+        return True
     return is_own and _is_of_its_topic(older, new.said, words)
 
 
@@ -110,6 +113,16 @@ def _names_its_value(older: str, said: str, words: Words) -> bool:
     if not matter(older, words) & matter(said, words):
         return False
     return bool(bare_values(older) & values_left(said))
+
+
+def _counts_it_anew(older: str, said: str, words: Words) -> bool:
+    """Whether both speak of one thing, and the newer has another number of the same of it."""
+    was, now = units_of(older), units_of(said)
+    counted = {unit for unit, _ in was - now} & {unit for unit, _ in now - was}
+    if not counted or was & now:
+        return False
+    shared = {word for word in matter(older, words) & matter(said, words) if len(word) > 1}
+    return any(not matches("concrete", "people", word) for word in shared - general())
 
 
 def _gets_new_day(older: str, said: str) -> bool:

@@ -23,6 +23,7 @@ _CLAUSE = re.compile(
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
 _WORDS_IN_VALUE = re.compile(r"[a-z]+")
+_DIGITS = re.compile(r"[\d一二两三四五六七八九十百千万半.,]+")
 _TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
 
 
@@ -127,6 +128,25 @@ def dates_of(text: str) -> frozenset[str]:
 def numbers_of(text: str) -> frozenset[tuple[str, str]]:
     """The values of a text that are no times."""
     return frozenset((kind, value) for kind, value in values_of(text) if kind != "time")
+
+
+@lru_cache(_TEXTS_READ)
+def units_of(text: str) -> frozenset[tuple[str, str]]:
+    """The amounts of a text, each as what it counts or measures and its number: £ and 150.
+
+    A number of several digits is an amount of nothing said: "it's 198 now".
+    """
+    values = [(kind, value.strip(".,")) for kind, value in values_of(text)]
+    found = {
+        (_DIGITS.sub("", value), "".join(_DIGITS.findall(value)))
+        for kind, value in values
+        if kind == "amount"
+    }
+    return frozenset(found | {("", value) for kind, value in values if _is_bare(kind, value)})
+
+
+def _is_bare(kind: str, value: str) -> bool:
+    return kind == "number" and value.replace(",", "").isdecimal() and len(value) > 1
 
 
 @lru_cache(_TEXTS_READ)
