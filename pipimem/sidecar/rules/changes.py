@@ -29,7 +29,6 @@ from pipimem.sidecar.rules.clauses import (
     says,
     signs_of,
     topic,
-    units_of,
     values_of,
     without,
 )
@@ -90,6 +89,8 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return False
     older = clauses_of(old.said, words)
     is_own = new.speaker == old.speaker
+    if says("changed mind", new.said) and not (is_own and says("own plan", old.said)):
+        return False
     if any(_is_cancelled(one, new.said, words, is_own=is_own) for one in older):
         return True
     if _names_its_value(old.said, new.said, words):
@@ -101,8 +102,6 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     if is_own and _gets_new_day(old.said, new.said):
         return True
     if any(_gets_new_value(one, new.said, words, old.said) for one in older):
-        return True
-    if _counts_it_anew(old.said, new.said, words):
         return True
     return is_own and _is_of_its_topic(older, new.said, words)
 
@@ -129,16 +128,6 @@ def _is_done_since(older: str, said: str, words: Words) -> bool:
         if telling and signs_of(thing) <= signs_of(matter(older, words)):
             return numbers_of(clause) <= numbers_of(older) and has_its_names(clause, older)
     return False
-
-
-def _counts_it_anew(older: str, said: str, words: Words) -> bool:
-    """Whether both speak of one thing, and the newer has another number of the same of it."""
-    was, now = units_of(older), units_of(said)
-    counted = {unit for unit, _ in was - now} & {unit for unit, _ in now - was}
-    if not counted or was & now:
-        return False
-    shared = {word for word in matter(older, words) & matter(said, words) if len(word) > 1}
-    return any(not matches("concrete", "people", word) for word in shared - general())
 
 
 def _gets_new_day(older: str, said: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.change_words import (
@@ -28,7 +28,6 @@ from pipimem.sidecar.rules.clauses import (
     signs_of,
     tokens_of,
     topic,
-    units_of,
     values_of,
     without,
 )
@@ -74,21 +73,12 @@ class ClaimIndex:
         needs = [*_needs_of(said, self._words), *_needs_of_outcome(said, self._words)]
         found = {place for need in needs for place in self._having(need)}
         if says("change", said):
-            found.update(self._of_its_topic(said))
+            numbers = numbers_of_subject(said, self._words)
+            for word in topic(clauses_of(said, self._words), self._words):
+                places = self._places.get(word, ())
+                if len(places) <= _MOST_OF_A_TOPIC:
+                    found.update(place for place in places if numbers <= self._keys[place])
         return sorted(found)
-
-    def _of_its_topic(self, said: str) -> Iterable[int]:
-        """The places of claims that share a word with what changes, and not with many others."""
-        numbers = numbers_of_subject(said, self._words)
-        for word in topic(clauses_of(said, self._words), self._words):
-            yield from (place for place in self._few(word) if numbers <= self._keys[place])
-        if units_of(said):
-            for word in matter(said, self._words):
-                yield from self._few(word)
-
-    def _few(self, word: str) -> Sequence[int]:
-        places = self._places.get(word, ())
-        return places if len(places) <= _MOST_OF_A_TOPIC else ()
 
     def _having(self, need: frozenset[Hashable]) -> Iterable[int]:
         rarest = min(need, key=lambda key: len(self._places.get(key, ())))
