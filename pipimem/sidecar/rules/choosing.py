@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.answers import answered
+from pipimem.sidecar.rules.answers import agreed, answered
 from pipimem.sidecar.rules.asking import asks_of_the_bot
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.patterns import (
@@ -130,6 +130,10 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
         whole = answered(said, place, words)
         if whole is not None:
             choice = _answer(choice, whole)
+        settled = agreed(said, place, words)
+        if settled is not None:
+            choice = Choice(settled, Kind.DECISION, _SURE + _WORTH_MORE[Kind.DECISION])
+            found = [one for one in found if one.sentence.sources != settled.sources[:-1]]
         if choice and choice.weight >= _WORTH:
             found.append(choice)
     return found
