@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from pipimem.sidecar.rules.clauses import units_of, without_values
-from pipimem.sidecar.rules.patterns import as_written, first_match, general, matches, names_a_value, rules
+from pipimem.sidecar.rules.patterns import (
+    as_written,
+    first_match,
+    general,
+    matches,
+    names_a_value,
+    rules,
+)
 from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.han import HAN
 from pipimem.text.word_lists import stop_words
@@ -244,7 +251,15 @@ def _is_that_promise(before: Sentence, one: Sentence) -> bool:
 # Which sentences each need asks for, the best first.
 Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
-    "change": (_is_near, _has_its_unit_too, _has_its_unit, _has_its_value_too, _is_own_proposal, _has_its_value, _is_statement),
+    "change": (
+        _is_near,
+        _has_its_unit_too,
+        _has_its_unit,
+        _has_its_value_too,
+        _is_own_proposal,
+        _has_its_value,
+        _is_statement,
+    ),
     "fragment": (_is_near, _is_own_statement),
     "restriction": (_is_near, _is_own_statement, _is_statement),
     "done": (_is_promise,),
@@ -254,4 +269,11 @@ _FITS: dict[str, tuple[Test, ...]] = {
     "continued": (_is_near,),
     "answer": (_is_near,),
 }
-_REACH_OF = {_has_its_unit_too: _FAR, _has_its_unit: _FAR, _has_its_value_too: _FAR, _is_own_proposal: _FAR, is_that_plan: _PLAN, _is_that_promise: _PLAN}
+_REACH_OF: dict[Test, int] = {
+    _has_its_unit_too: _FAR,
+    _has_its_unit: _FAR,
+    _has_its_value_too: _FAR,
+    _is_own_proposal: _FAR,
+    is_that_plan: _PLAN,
+    _is_that_promise: _PLAN,
+}

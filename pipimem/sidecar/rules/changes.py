@@ -97,6 +97,8 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if is_own and _is_done_since(old.said, new.said, words):
         return True
+    if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
+        return bool(matter(old.said, words) & matter(new.said, words))
     if not says("change", new.said):
         return False
     if is_own and _gets_new_day(old.said, new.said):
@@ -116,6 +118,11 @@ def _names_its_value(older: str, said: str, words: Words) -> bool:
     return bool(bare_values(older) & values_left(said))
 
 
+def backs_out(said: str) -> bool:
+    """Whether somebody says that they will not do something after all."""
+    return matches("context", "backs out", said)
+
+
 def _is_done_since(older: str, said: str, words: Words) -> bool:
     """Whether what an older statement speaks of as open is said to be done, and nothing else."""
     if any(says("done", clause) for clause in clauses_of(older, words)):
@@ -124,7 +131,9 @@ def _is_done_since(older: str, said: str, words: Words) -> bool:
         if not says("done", clause) and not says("repaired", clause):
             continue
         thing = matter(without("repaired", without("done", without("completed", clause))), words)
-        telling = any(len(word) > 1 and not matches("concrete", "people", word) for word in thing - general())
+        telling = any(
+            len(word) > 1 and not matches("concrete", "people", word) for word in thing - general()
+        )
         if telling and signs_of(thing) <= signs_of(matter(older, words)):
             return numbers_of(clause) <= numbers_of(older) and has_its_names(clause, older)
     return False
