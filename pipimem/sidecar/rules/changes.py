@@ -127,16 +127,24 @@ def _is_done_since(older: str, said: str, words: Words) -> bool:
     """Whether what an older statement speaks of as open is said to be done, and nothing else."""
     if any(says("done", clause) for clause in clauses_of(older, words)):
         return False
+    signs = signs_of(matter(older, words))
     for clause in clauses_of(said, words):
-        if not says("done", clause) and not says("repaired", clause):
-            continue
-        thing = matter(without("repaired", without("done", without("completed", clause))), words)
-        telling = any(
-            len(word) > 1 and not matches("concrete", "people", word) for word in thing - general()
-        )
-        if telling and signs_of(thing) <= signs_of(matter(older, words)):
-            return numbers_of(clause) <= numbers_of(older) and has_its_names(clause, older)
+        thing = what_is_done(clause, words)
+        if thing and signs_of(thing) <= signs and has_its_names(clause, older):
+            return numbers_of(clause) <= numbers_of(older)
     return False
+
+
+def what_is_done(clause: str, words: Words) -> frozenset[str]:
+    """The words for what a clause says to be done or repaired; none where no word tells it."""
+    if not says("done", clause) and not says("repaired", clause):
+        return frozenset()
+    bare = without("repaired", without("done", without("completed", clause)))
+    thing = matter(bare, words)
+    is_told = any(
+        len(word) > 1 for word in thing - general() if not matches("concrete", "people", word)
+    )
+    return thing if is_told else frozenset()
 
 
 def _gets_new_day(older: str, said: str) -> bool:

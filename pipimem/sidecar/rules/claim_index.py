@@ -16,7 +16,7 @@ from pipimem.sidecar.rules.change_words import (
     only_values,
     values_left,
 )
-from pipimem.sidecar.rules.changes import OVERCOME, backs_out
+from pipimem.sidecar.rules.changes import OVERCOME, backs_out, what_is_done
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
@@ -119,11 +119,8 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
         over = [clause for clause in clauses if says(end, clause)]
         needs += [matter(without(end, clause), words) | numbers_of(clause) for clause in over]
     for clause in clauses:
-        if says("done", clause) or says("repaired", clause):
-            thing = matter(
-                without("repaired", without("done", without("completed", clause))), words
-            )
-            needs.append(signs_of(thing) | numbers_of(clause))
+        thing = what_is_done(clause, words)
+        needs += [signs_of(thing) | numbers_of(clause)] if thing else []
     for clause in clauses_that_cancel(said, words):
         subject = signs_of(matter(clause, words))
         needs.append(subject | values_of(clause) | _tagged(clause))
