@@ -32,8 +32,8 @@ from pipimem.sidecar.rules.clauses import (
     values_of,
     without,
 )
-from pipimem.sidecar.rules.patterns import first_match, general, matches, rules
-from pipimem.sidecar.rules.promises import is_done
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.sidecar.rules.promises import is_done, is_done_since
 from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
 
@@ -95,7 +95,7 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if _names_its_value(old.said, new.said, words):
         return True
-    if is_own and _is_done_since(old.said, new.said, words):
+    if is_own and is_done_since(old.said, new.said, words):
         return True
     if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
         return bool(matter(old.said, words) & matter(new.said, words))
@@ -121,30 +121,6 @@ def _names_its_value(older: str, said: str, words: Words) -> bool:
 def backs_out(said: str) -> bool:
     """Whether somebody says that they will not do something after all."""
     return matches("context", "backs out", said)
-
-
-def _is_done_since(older: str, said: str, words: Words) -> bool:
-    """Whether what an older statement speaks of as open is said to be done, and nothing else."""
-    if any(says("done", clause) for clause in clauses_of(older, words)):
-        return False
-    signs = signs_of(matter(older, words))
-    for clause in clauses_of(said, words):
-        thing = what_is_done(clause, words)
-        if thing and signs_of(thing) <= signs and has_its_names(clause, older):
-            return numbers_of(clause) <= numbers_of(older)
-    return False
-
-
-def what_is_done(clause: str, words: Words) -> frozenset[str]:
-    """The words for what a clause says to be done or repaired; none where no word tells it."""
-    if not says("done", clause) and not says("repaired", clause):
-        return frozenset()
-    bare = without("repaired", without("done", without("completed", clause)))
-    thing = matter(bare, words)
-    is_told = any(
-        len(word) > 1 for word in thing - general() if not matches("concrete", "people", word)
-    )
-    return thing if is_told else frozenset()
 
 
 def _gets_new_day(older: str, said: str) -> bool:

@@ -16,7 +16,7 @@ from pipimem.sidecar.rules.change_words import (
     only_values,
     values_left,
 )
-from pipimem.sidecar.rules.changes import OVERCOME, backs_out, what_is_done
+from pipimem.sidecar.rules.changes import OVERCOME, backs_out
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
@@ -32,7 +32,7 @@ from pipimem.sidecar.rules.clauses import (
     without,
 )
 from pipimem.sidecar.rules.patterns import first_match, rules
-from pipimem.sidecar.rules.promises import is_outcome
+from pipimem.sidecar.rules.promises import is_outcome, what_is_done
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 
