@@ -38,6 +38,10 @@ _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
+    if need == "change":
+        place = _last(kept, one, _FAR, _has_its_unit_too)
+        if place is not None:
+            return place
     if kept and need != "done" and _answers(kept[-1], one, need):
         return None
     if need in ("correction", "denial"):
@@ -247,7 +251,6 @@ Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
     "change": (
         _is_near,
-        _has_its_unit_too,
         _has_its_value_too,
         _is_own_proposal,
         _has_its_value,
@@ -263,7 +266,6 @@ _FITS: dict[str, tuple[Test, ...]] = {
     "answer": (_is_near,),
 }
 _REACH_OF: dict[Test, int] = {
-    _has_its_unit_too: _FAR,
     _has_its_value_too: _FAR,
     _is_own_proposal: _FAR,
     is_that_plan: _PLAN,
