@@ -33,7 +33,7 @@ from pipimem.sidecar.rules.clauses import (
     without,
 )
 from pipimem.sidecar.rules.patterns import first_match, matches, rules
-from pipimem.sidecar.rules.promises import is_done, is_done_since
+from pipimem.sidecar.rules.promises import is_done
 from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
 
@@ -94,8 +94,6 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     if any(_is_cancelled(one, new.said, words, is_own=is_own) for one in older):
         return True
     if _names_its_value(old.said, new.said, words):
-        return True
-    if is_own and is_done_since(old.said, new.said, words):
         return True
     if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
         return bool(matter(old.said, words) & matter(new.said, words))

@@ -32,7 +32,7 @@ from pipimem.sidecar.rules.clauses import (
     without,
 )
 from pipimem.sidecar.rules.patterns import first_match, rules
-from pipimem.sidecar.rules.promises import is_outcome, what_is_done
+from pipimem.sidecar.rules.promises import is_outcome
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 
@@ -118,9 +118,6 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     for _, end in OVERCOME:
         over = [clause for clause in clauses if says(end, clause)]
         needs += [matter(without(end, clause), words) | numbers_of(clause) for clause in over]
-    for clause in clauses:
-        thing = what_is_done(clause, words)
-        needs += [signs_of(thing) | numbers_of(clause)] if thing else []
     for clause in clauses_that_cancel(said, words):
         subject = signs_of(matter(clause, words))
         needs.append(subject | values_of(clause) | _tagged(clause))

@@ -1,20 +1,17 @@
-"""Whether what somebody tells is the outcome of a promise, or that something is done since."""
+"""Whether what somebody tells is the outcome of a promise: that it is done, in other words."""
 
 from __future__ import annotations
 
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
-    has_its_names,
     is_light,
     matter,
     names_of,
     numbers_of,
     says,
-    signs_of,
     without,
 )
-from pipimem.sidecar.rules.patterns import general, matches
 from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
 
@@ -35,30 +32,6 @@ def is_done(told: Claim, promise: Claim, words: Words) -> bool:
         return False
     done = [clause for clause in clauses_of(told.said, words) if is_outcome(clause)]
     return any(_fulfils(clause, told.said, promise.said, words) for clause in done)
-
-
-def is_done_since(older: str, said: str, words: Words) -> bool:
-    """Whether what an older statement speaks of as open is said to be done, and nothing else."""
-    if any(says("done", clause) for clause in clauses_of(older, words)):
-        return False
-    signs = signs_of(matter(older, words))
-    for clause in clauses_of(said, words):
-        thing = what_is_done(clause, words)
-        if thing and signs_of(thing) <= signs and has_its_names(clause, older):
-            return numbers_of(clause) <= numbers_of(older)
-    return False
-
-
-def what_is_done(clause: str, words: Words) -> frozenset[str]:
-    """The words for what a clause says to be done or repaired; none where no word tells it."""
-    if not says("done", clause) and not says("repaired", clause):
-        return frozenset()
-    bare = without("repaired", without("done", without("completed", clause)))
-    thing = matter(bare, words)
-    is_told = any(
-        len(word) > 1 for word in thing - general() if not matches("concrete", "people", word)
-    )
-    return thing if is_told else frozenset()
 
 
 def is_outcome(clause: str) -> bool:
