@@ -1,11 +1,11 @@
 """What is kept of ten labelled stretches of talk, by the rules or by a model.
 
-usage: python -m benchmarks.consolidation --evals DIR [--unseen | --blind | --blind-second | --blind-third]
-[--table] [--model M] [--prompts DIR] [--only NAME...] [--timeout S]
+usage: python -m benchmarks.consolidation --evals DIR [--unseen | --blind | --blind-second |
+--blind-third | --blind-fourth] [--table] [--model M] [--prompts DIR] [--only NAME...] [--timeout S]
 
 `DIR` holds the evaluation's `transcripts/`. With `--unseen` the stretches are our own twelve talks,
-with `--blind` six more, with `--blind-second` and `--blind-third` another six each, written by people who had not seen
-rules or prompts; `--table` prints no sentence of them. In the blind talks what was changed or done by the end counts as falsified where
+with `--blind` six more, with `--blind-second` and `--blind-third` another six each, with
+`--blind-fourth` four, written by people who had not seen rules or prompts; `--table` prints no sentence of them. In the blind talks what was changed or done by the end counts as falsified where
 it still stands, also in its own words; in the unseen ones its own words pass. The model is
 a litellm name, or `offline` for the rules. `--prompts` is a folder of prompts to use instead of our
 own, to compare. Junk is what matches no label: it is listed, for people to judge.
@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.consolidation.labels import (
     BLIND,
+    BLIND_FOURTH,
     BLIND_SECOND,
     BLIND_THIRD,
     FOLDER,
@@ -148,7 +149,8 @@ def _arguments() -> argparse.Namespace:
         ("--unseen", UNSEEN, "twelve"),
         ("--blind", BLIND, "six"),
         ("--blind-second", BLIND_SECOND, "other six"),
-        ("--blind-third", BLIND_THIRD, "last six"),
+        ("--blind-third", BLIND_THIRD, "third six"),
+        ("--blind-fourth", BLIND_FOURTH, "last four"),
     ):
         talks.add_argument(
             name,

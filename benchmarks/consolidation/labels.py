@@ -15,6 +15,7 @@ UNSEEN = Path(__file__).parent / "unseen"
 BLIND = Path(__file__).parent / "blind"
 BLIND_SECOND = Path(__file__).parent / "blind_second"
 BLIND_THIRD = Path(__file__).parent / "blind_third"
+BLIND_FOURTH = Path(__file__).parent / "blind_fourth"
 TALKS = Path(__file__).parent / "talks"  # the transcripts of the unseen and blind stretches
 
 

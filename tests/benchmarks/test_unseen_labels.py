@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from benchmarks.consolidation.labels import (
     BLIND,
+    BLIND_FOURTH,
     BLIND_SECOND,
     BLIND_THIRD,
     UNSEEN,
@@ -24,11 +25,9 @@ UNSEEN_TALKS = stretches(UNSEEN)
 BLIND_TALKS = stretches(BLIND)
 BLIND_SECOND_TALKS = stretches(BLIND_SECOND)
 BLIND_THIRD_TALKS = stretches(BLIND_THIRD)
-each_talk = pytest.mark.parametrize(
-    "talk",
-    [*UNSEEN_TALKS, *BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS],
-    ids=lambda talk: talk.name,
-)
+BLIND_FOURTH_TALKS = stretches(BLIND_FOURTH)
+ALL_BLIND = [*BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS, *BLIND_FOURTH_TALKS]
+each_talk = pytest.mark.parametrize("talk", [*UNSEEN_TALKS, *ALL_BLIND], ids=lambda talk: talk.name)
 
 
 def _texts(talk: Stretch) -> dict[str, str]:
@@ -49,13 +48,13 @@ def _language_counts(talks: list[Stretch]) -> dict[str, int]:
     return {language: languages.count(language) for language in set(languages)}
 
 
-def test_there_are_six_unseen_and_three_blind_talks_of_each_language() -> None:
+def test_there_are_six_unseen_and_blind_talks_of_each_language() -> None:
     assert _language_counts(UNSEEN_TALKS) == {"en": 6, "zh": 6}
     assert _language_counts(BLIND_TALKS) == {"en": 3, "zh": 3}
     assert _language_counts(BLIND_SECOND_TALKS) == {"en": 3, "zh": 3}
     assert _language_counts(BLIND_THIRD_TALKS) == {"en": 3, "zh": 3}
-    blind = (*BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS)
-    assert all(talk.unseen for talk in (*UNSEEN_TALKS, *blind))
+    assert _language_counts(BLIND_FOURTH_TALKS) == {"en": 2, "zh": 2}
+    assert all(talk.unseen for talk in (*UNSEEN_TALKS, *ALL_BLIND))
 
 
 @each_talk
@@ -104,6 +103,17 @@ def test_a_talk_of_the_third_blind_set_has_as_many_messages_and_labels_as_it_sho
     assert sum(wrong.hidden for wrong in talk.falsified) >= 6
 
 
+@pytest.mark.parametrize("talk", BLIND_FOURTH_TALKS, ids=lambda talk: talk.name)
+def test_a_talk_of_the_fourth_blind_set_has_as_many_messages_and_labels_as_it_should(
+    talk: Stretch,
+) -> None:
+    assert 75 <= len(_texts(talk)) <= 95
+    assert 25 <= len(talk.facts) <= 35
+    assert 14 <= len(talk.falsified) <= 20
+    assert sum(wrong.stale for wrong in talk.falsified) >= 10
+    assert sum(wrong.hidden for wrong in talk.falsified) >= 2
+
+
 @each_talk
 def test_every_fact_rests_on_messages_of_the_talk(talk: Stretch) -> None:
     texts = _texts(talk)
@@ -135,11 +145,7 @@ def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
             assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
 
 
-@pytest.mark.parametrize(
-    "talk",
-    [*BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS],
-    ids=lambda talk: talk.name,
-)
+@pytest.mark.parametrize("talk", ALL_BLIND, ids=lambda talk: talk.name)
 def test_the_own_words_of_what_is_stale_or_hidden_say_it(talk: Stretch) -> None:
     """What a message said before it was overtaken, and a secret, count as falsified verbatim."""
     texts = _texts(talk)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pipimem.sidecar.rules.clauses import clauses_of, matter
+from pipimem.sidecar.rules.clauses import clauses_of, matter, signs_of
 from pipimem.sidecar.rules.context import together
 from pipimem.sidecar.rules.patterns import first_match, matches, rules
 from pipimem.sidecar.rules.sentences import Sentence, letters
@@ -32,11 +33,39 @@ def answered(said: Sequence[Sentence], place: int, words: Words) -> Sentence | N
     if answer.question or len(answer.text) > _MOST_ANSWER:
         return None
     before = _before(said, place)
-    if before is None:
+    # What is quoted with something said before the question would stand behind it.
+    is_older = len(answer.sources) > 1 and answer.begins == answer.place
+    if before is None or (before.question and is_older):
         return None
     if _speaks_of(before, answer, words) or (before.question and _answers(before, answer, words)):
         return together(before, answer)
     return None
+
+
+def agreed(said: Sequence[Sentence], place: int, words: Words) -> Sentence | None:
+    """A sentence that takes up what somebody answered, with question and answer, as one quote.
+
+    "Red or grey?" "grey" and "grey it is", which another one says than who answered.
+    """
+    last = said[place]
+    if last.question or not matches("questions", "agreement", last.text):
+        return None
+    for before in reversed(range(max(1, place - _SOON), place)):
+        answer = said[before]
+        is_short = answer.role == "user" and letters(answer.text) <= _SHORT_CLAUSE
+        if not is_short or answer.speaker == last.speaker or not _takes_up(last, answer, words):
+            continue
+        question = _before(said, before)
+        if question is not None and question.question:
+            whole = together(question, replace(answer, question=False))
+            return together(whole, last) if whole else None
+    return None
+
+
+def _takes_up(last: Sentence, answer: Sentence, words: Words) -> bool:
+    """Whether all that a short answer is about is said again: "grey" of "grey it is"."""
+    about = signs_of(matter(answer.text, words))
+    return bool(about) and about <= signs_of(matter(last.text, words))
 
 
 def _before(said: Sequence[Sentence], place: int) -> Sentence | None:

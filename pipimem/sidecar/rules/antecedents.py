@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from pipimem.sidecar.rules.patterns import as_written, first_match, general, matches, rules
+from pipimem.sidecar.rules.clauses import units_of, without_values
+from pipimem.sidecar.rules.patterns import (
+    as_written,
+    first_match,
+    general,
+    matches,
+    names_a_value,
+    rules,
+)
 from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.han import HAN
 from pipimem.text.word_lists import stop_words
@@ -19,9 +27,10 @@ _REACH = {
     "change": 3,
     "fragment": 3,
     "done": 8,
+    "backs out": 8,
 }
-# One's own value may stand so far back.
-_FAR = 6
+# One's own value may stand so far back, and so far a plan that names what is backed out of.
+_FAR, _PLAN = 6, 60
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
@@ -29,6 +38,10 @@ _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
+    if need == "change":
+        place = _last(kept, one, _FAR, _has_its_unit_too)
+        if place is not None:
+            return place
     if kept and need != "done" and _answers(kept[-1], one, need):
         return None
     if need in ("correction", "denial"):
@@ -39,8 +52,7 @@ def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
     elif need == "restriction":
         reach = max(1, _since_others(kept, one))
     for fits in _FITS.get(need, ()):
-        far = fits in (_has_its_value_too, _is_own_proposal)
-        place = _last(kept, one, _FAR if far else reach, fits)
+        place = _last(kept, one, _REACH_OF.get(fits, reach), fits)
         if place is not None:
             return place
     return None
@@ -179,6 +191,12 @@ def _has_same_kind(before: Sentence, one: Sentence) -> bool:
     )
 
 
+def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker stated or proposed so many of the same: of four tickets."""
+    is_theirs = is_own(before, one) and (before.question or _is_statement(before, one))
+    return is_theirs and not units_of(before.text).isdisjoint(units_of(one.text))
+
+
 def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_value(before, one)
 
@@ -207,14 +225,49 @@ def _is_promise(before: Sentence, one: Sentence) -> bool:
     return one.speaker in before.text or matches("worth", "open_loop", before.text)
 
 
+def _is_own_plan(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker told what they are going to do, or will have: a promise, or a value."""
+    if not _is_own_statement(before, one):
+        return False
+    if matches("worth", "open_loop", before.text):
+        return True
+    return matches("concrete", "person speaking", before.text) and names_a_value(before.text)
+
+
+def is_that_plan(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker told a plan of a thing that the later one names, too; no mere day."""
+    if not _is_own_plan(before, one):
+        return False
+    shared = _words(without_values(before.text)) & _words(without_values(one.text))
+    return bool(shared - general() - stop_words())
+
+
+def _is_that_promise(before: Sentence, one: Sentence) -> bool:
+    return is_that_plan(before, one) and matches("worth", "open_loop", before.text)
+
+
 # Which sentences each need asks for, the best first.
 Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
-    "change": (_is_near, _has_its_value_too, _is_own_proposal, _has_its_value, _is_statement),
+    "change": (
+        _is_near,
+        _has_its_value_too,
+        _is_own_proposal,
+        _has_its_value,
+        _is_statement,
+    ),
     "fragment": (_is_near, _is_own_statement),
     "restriction": (_is_near, _is_own_statement, _is_statement),
     "done": (_is_promise,),
+    "backs out": (is_that_plan, _is_own_plan),
+    "not done": (_is_that_promise,),
     "reason": (_is_near,),
     "continued": (_is_near,),
     "answer": (_is_near,),
+}
+_REACH_OF: dict[Test, int] = {
+    _has_its_value_too: _FAR,
+    _is_own_proposal: _FAR,
+    is_that_plan: _PLAN,
+    _is_that_promise: _PLAN,
 }

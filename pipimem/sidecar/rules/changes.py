@@ -89,10 +89,14 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return False
     older = clauses_of(old.said, words)
     is_own = new.speaker == old.speaker
+    if says("changed mind", new.said) and not (is_own and says("own plan", old.said)):
+        return False
     if any(_is_cancelled(one, new.said, words, is_own=is_own) for one in older):
         return True
     if _names_its_value(old.said, new.said, words):
         return True
+    if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
+        return bool(matter(old.said, words) & matter(new.said, words))
     if not says("change", new.said):
         return False
     if is_own and _gets_new_day(old.said, new.said):
@@ -110,6 +114,11 @@ def _names_its_value(older: str, said: str, words: Words) -> bool:
     if not matter(older, words) & matter(said, words):
         return False
     return bool(bare_values(older) & values_left(said))
+
+
+def backs_out(said: str) -> bool:
+    """Whether somebody says that they will not do something after all."""
+    return matches("context", "backs out", said)
 
 
 def _gets_new_day(older: str, said: str) -> bool:

@@ -16,7 +16,7 @@ from pipimem.sidecar.rules.change_words import (
     only_values,
     values_left,
 )
-from pipimem.sidecar.rules.changes import OVERCOME
+from pipimem.sidecar.rules.changes import OVERCOME, backs_out
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
@@ -124,6 +124,8 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     if needs or says("change", said):
         needs += [frozenset([("time", date)]) for date in dates_of(said)]
     needs += [frozenset([("bare", value)]) for value in values_left(said)]
+    if backs_out(said):
+        needs += [frozenset([_PROMISE, word]) for word in matter(said, words)]
     if says("change", said):
         heads = [head for head, _, _ in changes_told(said, words)]
         heads = [head for head in heads if matter(head, words)]

@@ -23,6 +23,7 @@ _CLAUSE = re.compile(
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
 _WORDS_IN_VALUE = re.compile(r"[a-z]+")
+_DIGITS = re.compile(r"[\d一二两三四五六七八九十百千万半.,]+")
 _TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
 
 
@@ -127,6 +128,12 @@ def dates_of(text: str) -> frozenset[str]:
 def numbers_of(text: str) -> frozenset[tuple[str, str]]:
     """The values of a text that are no times."""
     return frozenset((kind, value) for kind, value in values_of(text) if kind != "time")
+
+
+@lru_cache(_TEXTS_READ)
+def units_of(text: str) -> frozenset[str]:
+    """What a text counts or measures: seats, £, 张."""
+    return frozenset(_DIGITS.sub("", value) for kind, value in values_of(text) if kind == "amount")
 
 
 @lru_cache(_TEXTS_READ)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.antecedents import antecedent, is_own, taken_back
+from pipimem.sidecar.rules.antecedents import antecedent, is_own, is_that_plan, taken_back
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.text.dates import dated
@@ -162,6 +162,7 @@ def _add(kept: list[Sentence], one: Sentence) -> None:
     whole = together(kept[place], one)
     of_own = is_own(kept[place], one)
     never_alone = need in ("correction", "restriction", "denial", "done") and of_own
+    never_alone = never_alone or (need == "backs out" and is_that_plan(kept[place], one))
     # Nobody else takes away what is to be remembered, and what they restrict still holds.
     stays = not of_own and (kept[place].asked or need == "restriction")
     if (whole or never_alone) and not stays:  # the wrong value
