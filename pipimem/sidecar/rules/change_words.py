@@ -96,9 +96,29 @@ def clauses_that_cancel(said: str, words: Words) -> list[str]:
 
 @lru_cache(_TEXTS_READ)
 def values_left(said: str) -> frozenset[str]:
-    """The bare values that a text says to hold no longer: 65 of "50 a head, not 65"."""
+    """The bare values that a text says to hold no longer: those denied, 24 of "from 24 to 30"."""
+    return values_denied(said) | _values_in("left", said)
+
+
+@lru_cache(_TEXTS_READ)
+def values_denied(said: str) -> frozenset[str]:
+    """The bare values that a text says to be wrong: 65 of "50 a head, not 65"."""
+    return _values_in("denied", said)
+
+
+def words_denied(said: str) -> frozenset[str]:
+    """What a text says to be wrong and is no value: pollen of "it's not pollen, it's dust"."""
+    text = without_quotes(as_written(said))
     found = set[str]()
-    for rule in rules("changes")["left"]:
+    for rule in rules("changes")["denied words"]:
+        found.update(one["left"].strip() for one in rule.pattern.finditer(text))
+    return frozenset(word for word in found if not bare_values(word))
+
+
+def _values_in(section: str, said: str) -> frozenset[str]:
+    """The values that the group `left` of a section's patterns finds, each where it is alone."""
+    found = set[str]()
+    for rule in rules("changes")[section]:
         for one in rule.pattern.finditer(without_quotes(as_written(said))):
             left = bare_values(one["left"])
             found |= left if len(left) == 1 else frozenset()

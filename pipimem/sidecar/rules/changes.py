@@ -16,6 +16,7 @@ from pipimem.sidecar.rules.change_words import (
     numbers_of_subject,
     only_values,
     values_left,
+    words_denied,
 )
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
@@ -93,7 +94,9 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return False
     if any(_is_cancelled(one, new.said, words, is_own=is_own) for one in older):
         return True
-    if _names_its_value(old.said, new.said, words):
+    if _names_its_value(old.said, new.said, words, is_own=is_own):
+        return True
+    if is_own and any(word in old.said for word in words_denied(new.said)):
         return True
     if is_own and _is_done_since(old.said, new.said, words):
         return True
@@ -108,14 +111,15 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     return is_own and _is_of_its_topic(older, new.said, words)
 
 
-def _names_its_value(older: str, said: str, words: Words) -> bool:
+def _names_its_value(older: str, said: str, words: Words, *, is_own: bool) -> bool:
     """Whether a value of the older statement is said to hold no longer: "50 a head, not 65".
 
-    Both must share a word as well.
+    Both must share a word as well, or one speaker told a value that is hardly told twice.
     """
-    if not matter(older, words) & matter(said, words):
+    left = bare_values(older) & values_left(said)
+    if not left:
         return False
-    return bool(bare_values(older) & values_left(said))
+    return bool(matter(older, words) & matter(said, words)) or (is_own and max(map(len, left)) > 1)
 
 
 def backs_out(said: str) -> bool:
