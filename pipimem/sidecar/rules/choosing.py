@@ -51,6 +51,10 @@ _NEED_MORE, _SHORT, _TOO_SHORT = (Kind.FACT, Kind.ONGOING), 20, 0.8
 _MOST_SPECIFIC, _SPECIFIC = 5, 0.35
 # What a sentence must weigh to be kept; what somebody asked for weighs more than anything.
 _WORTH = 2.8
+# Among many, what says little is a quip more often than a fact: there each of its words counts for
+# more, and against more, and a fact, a deed or a promise must have more letters.
+_AMONG_MANY, _SPECIFIC_THERE = 3.7, 0.25
+_NEED_MORE_THERE, _SHORT_THERE = (Kind.FACT, Kind.ONGOING, Kind.OPEN_LOOP), 36
 ASKED = 10.0
 # A sentence is never cut: a longer one is a page, or a text somebody pasted.
 _LONGEST = 320
@@ -65,11 +69,12 @@ _LATER = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A sentence that is worth keeping: its kind and its weight."""
+    """A sentence that is worth keeping: its kind, its weight, and what it weighs among many."""
 
     sentence: Sentence
     kind: Kind
     weight: float
+    among_many: float = ASKED
 
     @property
     def quote(self) -> str:
@@ -101,7 +106,11 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
         weight -= _TOO_SHORT
     if specific < _LEAST_WORDS:
         weight -= _FEW_WORDS if specific else _NO_WORDS
-    return Choice(sentence, kind, weight + ASKED if sentence.asked else weight)
+    weight += ASKED if sentence.asked else 0.0
+    among_many = weight + min(specific, _MOST_SPECIFIC) * _SPECIFIC_THERE
+    if kind in _NEED_MORE_THERE and letters(text) < _SHORT_THERE:
+        among_many -= _TOO_SHORT
+    return Choice(sentence, kind, weight, among_many)
 
 
 def _introduces_itself(sentence: Sentence) -> bool:
@@ -134,7 +143,7 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
         if settled is not None:
             choice = Choice(settled, Kind.DECISION, _SURE + _WORTH_MORE[Kind.DECISION])
             found = [one for one in found if one.sentence.sources != settled.sources[:-1]]
-        if choice and choice.weight >= _WORTH:
+        if choice and (choice.weight >= _WORTH or choice.among_many >= _AMONG_MANY):
             found.append(choice)
     return found
 
@@ -142,14 +151,19 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
 def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
     """The weightiest choices in their order, each text of a person once.
 
-    One for two `messages` of people, at least four. What somebody asked to remember is always kept
-    and does not count; allergies and sums of money come first, and beside them at least four.
-    Each entry that a person has makes their next one weigh 0.6 less.
+    One for two `messages` of people, at least four; what says little fills up to four and no more.
+    What somebody asked to remember is always kept and does not count; allergies and sums of money
+    come first, and beside them at least four. Each entry that a person has makes their next one
+    weigh 0.6 less.
     """
     once = {(choice.sentence.speaker, choice.sentence.text): choice for choice in chosen}
     newest_first = list(reversed(once.values()))
     kept = [choice for choice in newest_first if _comes_first(choice)]
     left = [choice for choice in newest_first if choice not in kept]
+    slight = [choice for choice in left if choice.among_many < _AMONG_MANY]
+    slight.sort(key=lambda choice: choice.among_many)
+    for choice in slight[: max(0, len(left) - _LEAST_ENTRIES)]:
+        left.remove(choice)
     counted = sum(not choice.sentence.asked for choice in kept)
     room = max(_LEAST_ENTRIES, messages // _MESSAGES_AN_ENTRY - counted)
     entries = Counter[str]()
@@ -207,4 +221,5 @@ def _answer(alone: Choice | None, whole: Sentence) -> Choice:
     text = _MARKS.sub("", whole.text)
     about = _sum("concrete", _CONCRETE, text) - _sum("left_out", _EMPTY, text)
     kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
-    return Choice(whole, kind, max(about + _ANSWERED, alone.weight if alone else 0.0))
+    weight = max(about + _ANSWERED, alone.weight if alone else 0.0)
+    return Choice(whole, kind, weight, max(weight, alone.among_many if alone else 0.0))

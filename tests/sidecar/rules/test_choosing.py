@@ -214,6 +214,20 @@ def test_history_is_quotes_and_no_title() -> None:
     assert got.history[0].sources == ("m1",)
 
 
+@pytest.mark.parametrize("short", ["I'll bring 3", "我周一去看"])
+def test_what_says_little_is_kept_only_where_little_is_said(short: str) -> None:
+    """Beside four entries that say more it is left out."""
+    said = (
+        "Decision: the fair is on 12 March in the Mill Hall",
+        "Every refund must be signed by two people of the board",
+        "Olga collects the forty speakers from the Anchor Inn on Sunday",
+        "Nobody may open the lab alone after nine in the evening",
+    )
+    assert len(learnt_from(short)) == 1
+    assert len(learnt_from(*said[1:], short)) == 4
+    assert [item.text.partition("): ")[2] for item in learnt_from(*said, short)] == list(said)
+
+
 @pytest.mark.parametrize(
     ("texts", "told"),
     [(("Hi", "bot|Hello!"), "Tom (2026-11-12): Hi"), (("👍", "bot|好"), "Tom (2026-11-12): 👍")],
