@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from pipimem.sidecar.rules.change_words import bare_values, values_denied
-from pipimem.sidecar.rules.clauses import units_of, without_values
+from pipimem.sidecar.rules.clauses import bare_values, units_of, values_denied, without_values
 from pipimem.sidecar.rules.patterns import (
     as_written,
     first_match,
