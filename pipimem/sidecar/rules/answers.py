@@ -33,7 +33,9 @@ def answered(said: Sequence[Sentence], place: int, words: Words) -> Sentence | N
     if answer.question or len(answer.text) > _MOST_ANSWER:
         return None
     before = _before(said, place)
-    if before is None:
+    # What is quoted with something said before the question would stand behind it.
+    is_older = len(answer.sources) > 1 and answer.begins == answer.place
+    if before is None or (before.question and is_older):
         return None
     if _speaks_of(before, answer, words) or (before.question and _answers(before, answer, words)):
         return together(before, answer)

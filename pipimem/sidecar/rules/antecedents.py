@@ -38,6 +38,10 @@ _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of the sentence that one speaks of, `None` if there is none."""
+    if need == "change":
+        place = _last(kept, one, _FAR, _has_its_unit_too)
+        if place is not None:
+            return place
     if kept and need != "done" and _answers(kept[-1], one, need):
         return None
     if need in ("correction", "denial"):
@@ -191,16 +195,10 @@ def _has_same_kind(before: Sentence, one: Sentence) -> bool:
     )
 
 
-def _has_its_unit(before: Sentence, one: Sentence) -> bool:
-    """Whether a statement, or a proposal of the speaker, names so many of the same: four seats."""
-    if not _is_statement(before, one) and not (before.question and is_own(before, one)):
-        return False
-    was = {unit for unit, _ in units_of(before.text)}
-    return any(unit in was for unit, _ in units_of(one.text))
-
-
 def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:
-    return is_own(before, one) and _has_its_unit(before, one)
+    """Whether the speaker stated or proposed so many of the same: of four tickets."""
+    is_theirs = is_own(before, one) and (before.question or _is_statement(before, one))
+    return is_theirs and not units_of(before.text).isdisjoint(units_of(one.text))
 
 
 def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
@@ -269,8 +267,6 @@ Test = Callable[[Sentence, Sentence], bool]
 _FITS: dict[str, tuple[Test, ...]] = {
     "change": (
         _is_near,
-        _has_its_unit_too,
-        _has_its_unit,
         _has_its_value_too,
         _is_own_proposal,
         _has_its_value,
@@ -286,8 +282,6 @@ _FITS: dict[str, tuple[Test, ...]] = {
     "answer": (_is_near,),
 }
 _REACH_OF: dict[Test, int] = {
-    _has_its_unit_too: _FAR,
-    _has_its_unit: _FAR,
     _has_its_value_too: _FAR,
     _is_own_proposal: _FAR,
     is_that_plan: _PLAN,

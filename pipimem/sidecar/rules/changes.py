@@ -33,7 +33,7 @@ from pipimem.sidecar.rules.clauses import (
     without,
     words_denied,
 )
-from pipimem.sidecar.rules.patterns import first_match, general, matches, rules
+from pipimem.sidecar.rules.patterns import first_match, matches, rules
 from pipimem.sidecar.rules.promises import is_done
 from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
@@ -95,8 +95,6 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if _names_its_value(old.said, new.said, words, is_own=is_own):
         return True
-    if is_own and _is_done_since(old.said, new.said, words):
-        return True
     if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
         return bool(matter(old.said, words) & matter(new.said, words))
     if not says("change", new.said):
@@ -123,22 +121,6 @@ def _names_its_value(older: str, said: str, words: Words, *, is_own: bool) -> bo
 def backs_out(said: str) -> bool:
     """Whether somebody says that they will not do something after all."""
     return matches("context", "backs out", said)
-
-
-def _is_done_since(older: str, said: str, words: Words) -> bool:
-    """Whether what an older statement speaks of as open is said to be done, and nothing else."""
-    if any(says("done", clause) for clause in clauses_of(older, words)):
-        return False
-    for clause in clauses_of(said, words):
-        if not says("done", clause) and not says("repaired", clause):
-            continue
-        thing = matter(without("repaired", without("done", without("completed", clause))), words)
-        telling = any(
-            len(word) > 1 and not matches("concrete", "people", word) for word in thing - general()
-        )
-        if telling and signs_of(thing) <= signs_of(matter(older, words)):
-            return numbers_of(clause) <= numbers_of(older) and has_its_names(clause, older)
-    return False
 
 
 def _gets_new_day(older: str, said: str) -> bool:

@@ -119,12 +119,6 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     for _, end in OVERCOME:
         over = [clause for clause in clauses if says(end, clause)]
         needs += [matter(without(end, clause), words) | numbers_of(clause) for clause in over]
-    for clause in clauses:
-        if says("done", clause) or says("repaired", clause):
-            thing = matter(
-                without("repaired", without("done", without("completed", clause))), words
-            )
-            needs.append(signs_of(thing) | numbers_of(clause))
     for clause in clauses_that_cancel(said, words):
         subject = signs_of(matter(clause, words))
         needs.append(subject | values_of(clause) | _tagged(clause))

@@ -134,22 +134,9 @@ def numbers_of(text: str) -> frozenset[tuple[str, str]]:
 
 
 @lru_cache(_TEXTS_READ)
-def units_of(text: str) -> frozenset[tuple[str, str]]:
-    """The amounts of a text, each as what it counts or measures and its number: £ and 150.
-
-    A number of several digits is an amount of nothing said: "it's 198 now".
-    """
-    values = [(kind, value.strip(".,")) for kind, value in values_of(text)]
-    found = {
-        (_DIGITS.sub("", value), "".join(_DIGITS.findall(value)))
-        for kind, value in values
-        if kind == "amount"
-    }
-    return frozenset(found | {("", value) for kind, value in values if _is_bare(kind, value)})
-
-
-def _is_bare(kind: str, value: str) -> bool:
-    return kind == "number" and value.replace(",", "").isdecimal() and len(value) > 1
+def units_of(text: str) -> frozenset[str]:
+    """What a text counts or measures: seats, £, 张."""
+    return frozenset(_DIGITS.sub("", value) for kind, value in values_of(text) if kind == "amount")
 
 
 @lru_cache(_TEXTS_READ)

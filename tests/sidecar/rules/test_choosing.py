@@ -214,6 +214,20 @@ def test_history_is_quotes_and_no_title() -> None:
     assert got.history[0].sources == ("m1",)
 
 
+@pytest.mark.parametrize(
+    ("speaker", "stands_with_it"), [("Tom", True), ("Ann", False)], ids=["own", "another one's"]
+)
+def test_who_backs_out_is_quoted_with_their_promise_of_long_ago(
+    speaker: str, stands_with_it: bool
+) -> None:
+    """Memory holds the promise; somebody else's is left alone."""
+    promised = "I'll be off book for Act Two by 12 December"
+    was = f"{speaker} (2026-10-01): {promised}"
+    memory = (KnownEntry("k1", "Open loops", was, Trust.INFERRED),)
+    (item,) = learnt_from("Confession: I'm not off book for Act Two", memory=memory)
+    assert (promised in item.text) is stands_with_it
+
+
 @pytest.mark.parametrize("short", ["I'll bring 3", "我周一去看"])
 def test_what_says_little_is_kept_only_where_little_is_said(short: str) -> None:
     """Beside four entries that say more it is left out."""
