@@ -102,7 +102,7 @@ def _speaks_of(before: Sentence, after: Sentence, words: Words) -> bool:
 
 def _answers(question: Sentence, answer: Sentence, words: Words) -> bool:
     """Whether an answer needs its question: a yes, what was asked for, or the same words."""
-    if answer.text.endswith(_TRAILING):
+    if answer.text.endswith(_TRAILING) or matches("questions", "no answer", answer.text):
         return False
     kinds = _asked_for(question, answer)
     if answer.fragment and any(matches("concrete", kind, answer.text) for kind in kinds):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from pipimem.sidecar.rules.clauses import units_of, without_values
+from pipimem.sidecar.rules.clauses import bare_values, units_of, values_denied, without_values
 from pipimem.sidecar.rules.patterns import (
     as_written,
     first_match,
@@ -66,10 +66,14 @@ def taken_back(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
 
 
 def _corrected(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
-    """The place of what a correction speaks of: what shares its subject, where it names one.
+    """The place of what a correction speaks of: what has the value that it says is wrong.
 
-    Without one, or where nobody spoke of it, it is the last message, or the speaker's own.
+    Where it says none, it is what shares its subject; without one, or where nobody spoke of it, the
+    last message, or the speaker's own.
     """
+    if values_denied(one.text):
+        place = _last(kept, one, _PLAN, _is_own_with_wrong_value)
+        return _last(kept, one, _REACH["correction"], _has_wrong_value) if place is None else place
     near = _reach_of_denial(kept, one)
     if _subject(one.text):
         place = _last(kept, one, _REACH["correction"], _is_of_its_subject)
@@ -204,6 +208,18 @@ def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
 def _has_its_value_of_it(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a value of a thing that the later one names, too: of the train."""
     return _has_its_value_too(before, one) and bool(_shared(before, one))
+
+
+def _has_wrong_value(before: Sentence, one: Sentence) -> bool:
+    """Whether a statement has the value that the later one says is wrong: 18 of "21, not 18"."""
+    return _is_statement(before, one) and bool(bare_values(before.text) & values_denied(one.text))
+
+
+def _is_own_with_wrong_value(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker told that value of the same thing, or one that is hardly told twice."""
+    if not is_own(before, one) or not _has_wrong_value(before, one):
+        return False
+    return bool(_shared(before, one)) or max(map(len, values_denied(one.text))) > 1
 
 
 def _is_own_proposal(before: Sentence, one: Sentence) -> bool:

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
-from functools import lru_cache
 
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
+    dates_of,
+    has_its_names,
     matter,
     numbers_of,
     says,
+    signs_of,
     values_of,
     without,
     without_values,
 )
-from pipimem.sidecar.rules.patterns import as_written, first_match, rules, without_quotes
+from pipimem.sidecar.rules.patterns import as_written, first_match, rules
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 
 # Each statement is asked once for each other one that shares its words.
 _TEXTS_READ = 4096
-_UNIT = re.compile(r"[^\d一二两三四五六七八九十百千万.:/-]+|[.:/-]+$")
-_HOUR = re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
 # What there is one of at a time: the sections of changes.txt that say it.
 _ONLY_ONE = ("home", "phone", "address", "work", "place", "name")
 
@@ -94,22 +93,20 @@ def clauses_that_cancel(said: str, words: Words) -> list[str]:
     return found
 
 
-@lru_cache(_TEXTS_READ)
-def values_left(said: str) -> frozenset[str]:
-    """The bare values that a text says to hold no longer: 65 of "50 a head, not 65"."""
-    found = set[str]()
-    for rule in rules("changes")["left"]:
-        for one in rule.pattern.finditer(without_quotes(as_written(said))):
-            left = bare_values(one["left"])
-            found |= left if len(left) == 1 else frozenset()
-    return frozenset(found)
-
-
-@lru_cache(_TEXTS_READ)
-def bare_values(text: str) -> frozenset[str]:
-    """The values of a text, amounts and hours without their unit: 65 is £65, and 8 is 8 pm."""
-    bare = {
-        _HOUR.sub("", value) if kind == "time" else _UNIT.sub("", value)
-        for kind, value in values_of(text)
-    }
-    return frozenset(bare - {""})
+def is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
+    """Whether what a clause is about is said not to take place, or its date by who named it."""
+    for clause in clauses_that_cancel(said, words):
+        if is_own and dates_of(clause) & dates_of(older):
+            return True
+        subject = matter(clause, words)
+        # A bare date of somebody else's may be that of many things.
+        is_named = bool(subject) or bool(values_of(clause) and not dates_of(clause))
+        is_of_it = signs_of(subject) <= signs_of(matter(older, words))
+        if (
+            is_named
+            and is_of_it
+            and values_of(clause) <= values_of(older)
+            and has_its_names(clause, older)
+        ):
+            return True
+    return False

@@ -9,16 +9,15 @@ from collections.abc import Iterable, Sequence
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.change_words import (
-    bare_values,
     changes_told,
-    clauses_that_cancel,
+    is_cancelled,
     new_only_values,
     numbers_of_subject,
     only_values,
-    values_left,
 )
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
+    bare_values,
     clauses_of,
     dates_of,
     has_its_names,
@@ -29,8 +28,10 @@ from pipimem.sidecar.rules.clauses import (
     says,
     signs_of,
     topic,
+    values_left,
     values_of,
     without,
+    words_denied,
 )
 from pipimem.sidecar.rules.patterns import first_match, matches, rules
 from pipimem.sidecar.rules.promises import is_done
@@ -39,8 +40,7 @@ from pipimem.text.words.index_words import Words
 
 # What ends a trouble, and what ends a loan.
 OVERCOME = (("broken", "repaired"), ("lent", "returned"))
-# What has more of them is a list or a page, of which no one word of change speaks.
-_MOST_CLAUSES = 12
+_MOST_CLAUSES = 12  # what has more is a list or a page, of which no one word of change speaks
 # Two statements have one topic when they share so much of the shorter one's.
 _SAME_TOPIC = 0.5
 # What holds for several may be changed by any of them; what somebody is, likes or promised only by
@@ -91,9 +91,9 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     is_own = new.speaker == old.speaker
     if says("changed mind", new.said) and not (is_own and says("own plan", old.said)):
         return False
-    if any(_is_cancelled(one, new.said, words, is_own=is_own) for one in older):
+    if any(is_cancelled(one, new.said, words, is_own=is_own) for one in older):
         return True
-    if _names_its_value(old.said, new.said, words):
+    if _names_its_value(old.said, new.said, words, is_own=is_own):
         return True
     if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
         return bool(matter(old.said, words) & matter(new.said, words))
@@ -106,14 +106,16 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
     return is_own and _is_of_its_topic(older, new.said, words)
 
 
-def _names_its_value(older: str, said: str, words: Words) -> bool:
+def _names_its_value(older: str, said: str, words: Words, *, is_own: bool) -> bool:
     """Whether a value of the older statement is said to hold no longer: "50 a head, not 65".
 
-    Both must share a word as well.
+    Both must share a word as well, or one speaker told a value that is hardly told twice. The same
+    goes for words of their own: "not pollen, it's dust mites".
     """
-    if not matter(older, words) & matter(said, words):
-        return False
-    return bool(bare_values(older) & values_left(said))
+    left = bare_values(older) & values_left(said)
+    if not left:
+        return is_own and any(word in older for word in words_denied(said))
+    return bool(matter(older, words) & matter(said, words)) or (is_own and max(map(len, left)) > 1)
 
 
 def backs_out(said: str) -> bool:
@@ -146,20 +148,6 @@ def _is_of_its_topic(older: Sequence[str], said: str, words: Words) -> bool:
     values = values_of(", ".join(newer[told[0] :])) if told else frozenset()
     old = values_of(", ".join(older))
     return bool({kind for kind, _ in values - old} & {kind for kind, _ in old - values})
-
-
-def _is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
-    """Whether what a clause is about is said not to take place, or its date by who named it."""
-    for clause in clauses_that_cancel(said, words):
-        if is_own and dates_of(clause) & dates_of(older):
-            return True
-        subject = matter(clause, words)
-        is_of_it = bool(subject | values_of(clause)) and signs_of(subject) <= signs_of(
-            matter(older, words)
-        )
-        if is_of_it and values_of(clause) <= values_of(older) and has_its_names(clause, older):
-            return True
-    return False
 
 
 def _without_loss(clauses: tuple[str, ...]) -> tuple[str, ...]:

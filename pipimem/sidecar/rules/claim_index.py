@@ -8,17 +8,16 @@ from collections.abc import Hashable, Iterable
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.change_words import (
-    bare_values,
     changes_told,
     clauses_that_cancel,
     new_only_values,
     numbers_of_subject,
     only_values,
-    values_left,
 )
 from pipimem.sidecar.rules.changes import OVERCOME, backs_out
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.clauses import (
+    bare_values,
     clauses_of,
     dates_of,
     matter,
@@ -28,8 +27,10 @@ from pipimem.sidecar.rules.clauses import (
     signs_of,
     tokens_of,
     topic,
+    values_left,
     values_of,
     without,
+    words_denied,
 )
 from pipimem.sidecar.rules.patterns import first_match, rules
 from pipimem.sidecar.rules.promises import is_outcome
@@ -124,6 +125,7 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     if needs or says("change", said):
         needs += [frozenset([("time", date)]) for date in dates_of(said)]
     needs += [frozenset([("bare", value)]) for value in values_left(said)]
+    needs += [signs_of(matter(word, words)) for word in words_denied(said)]
     if backs_out(said):
         needs += [frozenset([_PROMISE, word]) for word in matter(said, words)]
     if says("change", said):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from pipimem.sidecar.rules.patterns import first_match, matches, rules
+from pipimem.sidecar.rules.patterns import as_written, first_match, matches, rules, without_quotes
 from pipimem.text.han import HAN
 from pipimem.text.word_lists import negations, stop_words
 from pipimem.text.words.index_words import Words
@@ -23,6 +23,9 @@ _CLAUSE = re.compile(
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
 _WORDS_IN_VALUE = re.compile(r"[a-z]+")
+# What stands beside an amount or an hour.
+_UNIT = re.compile(r"[^\d一二两三四五六七八九十百千万.:/-]+|[.:/-]+$")
+_HOUR = re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
 _DIGITS = re.compile(r"[\d一二两三四五六七八九十百千万半.,]+")
 _TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
 
@@ -161,3 +164,44 @@ def tokens_of(text: str) -> frozenset[str]:
 def parts_of(text: str) -> list[str]:
     """What stands between the clauses of a text: one fewer than there are."""
     return _CLAUSE.findall(text)
+
+
+@lru_cache(_TEXTS_READ)
+def values_left(said: str) -> frozenset[str]:
+    """The bare values that a text says to hold no longer: those denied, 24 of "from 24 to 30"."""
+    return values_denied(said) | _values_in("left", said)
+
+
+@lru_cache(_TEXTS_READ)
+def values_denied(said: str) -> frozenset[str]:
+    """The bare values that a text says to be wrong: 65 of "50 a head, not 65"."""
+    return _values_in("denied", said)
+
+
+def words_denied(said: str) -> frozenset[str]:
+    """What a text says to be wrong and is no value: pollen of "it's not pollen, it's dust"."""
+    text = without_quotes(as_written(said))
+    found = set[str]()
+    for rule in rules("changes")["denied words"]:
+        found.update(one["left"].strip() for one in rule.pattern.finditer(text))
+    return frozenset(word for word in found if not bare_values(word))
+
+
+def _values_in(section: str, said: str) -> frozenset[str]:
+    """The values that the group `left` of a section's patterns finds, each where it is alone."""
+    found = set[str]()
+    for rule in rules("changes")[section]:
+        for one in rule.pattern.finditer(without_quotes(as_written(said))):
+            left = bare_values(one["left"])
+            found |= left if len(left) == 1 else frozenset()
+    return frozenset(found)
+
+
+@lru_cache(_TEXTS_READ)
+def bare_values(text: str) -> frozenset[str]:
+    """The values of a text, amounts and hours without their unit: 65 is £65, and 8 is 8 pm."""
+    bare = {
+        _HOUR.sub("", value) if kind == "time" else _UNIT.sub("", value)
+        for kind, value in values_of(text)
+    }
+    return frozenset(bare - {""})
