@@ -1,9 +1,10 @@
 """Kills a bot while a person saves, and prints what was lost.
 
 Run: `python -m benchmarks.editors [--trials N] [--seed S] [--minutes M] [--journey J] [--style S]
-[--number K] [--sweep N] [DIR]`; N trials for each of six journeys and five styles, in rounds, until
-they are done or the time is over. `--number` replays one trial of a journey and a style. `--sweep`
-kills at every file call of a journey, N times each, with a save at a random call before it.
+[--number K] [--sweep N] [--skip K] [DIR]`; N trials for each of six journeys and five styles, in
+rounds, until they are done or the time is over. `--number` replays one trial of a journey and a
+style. `--sweep` kills at every file call of a journey, N times each, with a save at a random call
+before it; `--skip` leaves out the first trials of a seed, so that it can be run in pieces.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def main() -> int:
     rows: dict[tuple[str, str], Row] = {}
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         beds = {each: Bed(JOURNEYS[each], Path(name) / each) for each in asked.journey or JOURNEYS}
-        cases = _cases(asked, beds)
+        cases = _cases(asked, beds)[asked.skip :]
         for done, case in enumerate(cases):
             spent = time.perf_counter() - start
             if done % _TOLD_EVERY == 0:
@@ -157,6 +158,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--trials", type=int, default=10, help="for each journey and style (10)")
     parser.add_argument("--sweep", type=int, default=0, help="kills at every file call")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many trials of the seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="then no new trial")
     parser.add_argument("--journey", action="append", choices=sorted(JOURNEYS))
