@@ -18,14 +18,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.editors.journeys import JOURNEYS
-from benchmarks.editors.judge import BACK, COLUMNS, Loss, judged
+from benchmarks.editors.judge import AMBIGUOUS, COLUMNS, Loss, judged
 from benchmarks.editors.styles import STYLES
 from benchmarks.editors.trial import Editor, Plan, memory_of, met
 from benchmarks.faults.child import in_child
 from benchmarks.faults.injection import calls_of, prepared
-from benchmarks.faults.journeys import Journey
+from benchmarks.faults.journeys import Journey, opened
 from benchmarks.faults.tree import Tree
 from benchmarks.machine import heading
+from benchmarks.races.judging import looks
 
 _ROW = "{:<12}{:<20}{:>8}{:>8}" + "{:>12}" * len(COLUMNS)
 _EXAMPLES = 8
@@ -55,11 +56,13 @@ class Bed:
     tree: Tree = field(init=False)
     calls: list[str] = field(init=False)
     seconds: float = field(init=False)
+    past: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tree = prepared(self.journey, self.root)
         self.calls = calls_of(self.journey, self.tree, self.root)
         self.tree.laid(self.root)
+        self.past = _past_texts(self.root)
         start = time.perf_counter()
         in_child(lambda say: self.journey.run(self.root, say))
         self.seconds = time.perf_counter() - start
@@ -75,7 +78,16 @@ class Bed:
             plan = replace(plan, by_call=True, save=save, kill=case.kill)
         before, editor = path.read_text(), Editor(path, case.style, plan, dice)
         ended = met(self.journey, self.root, editor)
-        return ended.how == "killed", plan, judged(self.root, before, editor, ended)
+        return ended.how == "killed", plan, judged(self.root, before, editor, ended, self.past)
+
+
+def _past_texts(root: Path) -> frozenset[str]:
+    """All texts that MEMORY.md was, by its journal."""
+    return frozenset(
+        text
+        for look in looks(opened(root).journal_records(), ())
+        for text in (look.before, look.after)
+    )
 
 
 @dataclass(slots=True)
@@ -145,7 +157,7 @@ def _print(rows: dict[tuple[str, str], Row]) -> int:
     for _, row in sorted(rows.items()):
         for told in row.told[:_EXAMPLES]:
             print(told)
-    return 1 if any(count for column, count in total.losses.items() if column != BACK) else 0
+    return 1 if any(count for column, count in total.losses.items() if column != AMBIGUOUS) else 0
 
 
 def _print_row(journey: str, style: str, row: Row) -> None:
