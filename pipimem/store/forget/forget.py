@@ -69,7 +69,9 @@ def forget(
             "try again."
         )
     journal_edits(working_copy, now)
-    plan = plans.plan_for(working_copy, what, keep_transcript, actor, inside_words=inside_words)
+    plan = plans.plan_for(
+        working_copy, log, what, keep_transcript, actor, inside_words=inside_words
+    )
     forgetting = _Forgetting(working_copy, log, plan, now)
     receipt = forgetting.receipt()
     if receipt.is_empty:

@@ -121,6 +121,32 @@ def test_an_entry_is_forgotten_by_its_id(full: ChannelStore, now: datetime) -> N
     assert ChannelStore.open(full.workspace, "team", create=False).ledger == full.ledger
 
 
+def test_with_a_message_goes_what_was_learnt_from_it_and_stands_no_more(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Past texts and the archive have it, for merges and looking back; what says more stays."""
+    channel.append([Message.user("my number is 555 0199", id="m1", speaker="alice")])
+    channel.commit(add("alice can be reached at 555 0199", "bob likes tea"), now)
+    memory, archive = channel.folder / "MEMORY.md", channel.folder / "HISTORY.archive.md"
+    learnt = memory.read_text()
+    memory.write_text(learnt.replace("- alice can be reached at 555 0199\n", ""))
+    archive.write_text("- alice (2026-03-01): my number is 555 0199\n- tea\n")
+    channel.commit(add("carol calls alice can be reached at 555 0199 a joke"), now)
+    channel.forget(["log:m1"], keep_transcript=False, now=now)
+    channel.close()
+    assert archive.read_text() == "- tea\n"
+    texts = [entry.text for entry in channel.notes().memory.entries]
+    assert texts == ["bob likes tea", "carol calls alice can be reached at 555 0199 a joke"]
+    channel.forget("carol calls", keep_transcript=False, now=now)
+    assert holding(channel.folder, "0199") == []
+    memory.write_text(learnt.replace("bob likes tea", "bob likes green tea"))  # an older buffer
+    channel.commit(add("dave likes water"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == [
+        "bob likes green tea",
+        "dave likes water",
+    ]
+
+
 def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
     """Nor does an empty text."""
     for what in (["nowhere1"], " ", []):
