@@ -7,10 +7,11 @@ forgotten lines. What a crash cut off, the next holder of the lock finishes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
@@ -34,6 +35,7 @@ from pipimem.store.forget.cleaning import (
     clean_past,
     clean_transcript,
     keep_past_of_archive,
+    lines_removed,
 )
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.receipt import Forgotten, held_in_text, receipt_of
@@ -150,7 +152,7 @@ class _Forgetting:
         drop_texts(_own(working_copy))
         # Written by pipimem 0.1: etags of texts, which are marks of the words.
         remove(_own(working_copy) / "unread")
-        if not self.commit() or not self._clean_archive():
+        if not self.commit(self._marks_of_lines()) or not self._clean_archive():
             return False
         removed: set[str] = set()
         for file in NOTE_FILES:
@@ -174,12 +176,26 @@ class _Forgetting:
         self.log.drop_cached()
         clean_arrivals(self.working_copy, self._targets)
 
-    def commit(self) -> bool:
-        """Removes the entries from the files, as a commit; whether all files are without them."""
+    def _marks_of_lines(self) -> frozenset[str]:
+        """The marks of the lines that stand in texts and past texts, and are to go.
+
+        Known from the commit on: past texts are cleaned one file after the other, and a save that
+        came of one is told from a text that has the line still.
+        """
+        copy, targets = self.working_copy, self._targets
+        removed = (lines_removed(copy, file, targets) for file in NOTE_FILES)
+        return frozenset(mark_of(copy.key, line) for lines in removed for line in lines)
+
+    def commit(self, marks: Iterable[str] = ()) -> bool:
+        """Removes the entries from the files, as a commit; whether all files are without them.
+
+        `marks` are of lines that no merge is to bring back.
+        """
         what = Decision(FORGET, Author.PERSON)
         copy, now, actor = self.working_copy, self.now, self.plan.actor
         for _ in range(_TRIES):
-            commit(copy, what, now, actor, now, Recalls(), insists=True, carry_out=self._outcome)
+            outcome = partial(self._outcome, tombstones=_of_lines(marks))
+            commit(copy, what, now, actor, now, Recalls(), insists=True, carry_out=outcome)
             # A commit leaves to others what the disk refused behind it; here it is raised.
             publish(copy, now)
             if is_unfinished(copy):
@@ -188,7 +204,7 @@ class _Forgetting:
                 return True
         return False
 
-    def _outcome(self, _: WorkingCopy, view: View) -> Outcome:
+    def _outcome(self, _: WorkingCopy, view: View, tombstones: Mapping[str, Tombstone]) -> Outcome:
         """The texts without the targets, and tombstones against learning them from older talk."""
         texts: dict[File, str] = {}
         for file in NOTE_FILES:
@@ -198,10 +214,8 @@ class _Forgetting:
                 texts[file] = kept
         known = view.current.ledger.records
         records: dict[str, Record | None] = {name: None for name in self.plan.ids if name in known}
-        tombstones: dict[str, Tombstone | None] = {
-            name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids
-        }
-        delta = Delta(records, tombstones, forgets_asked=True)
+        of_entries = {name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids}
+        delta = Delta(records, {**tombstones, **of_entries}, forgets_asked=True)
         return Outcome(texts, delta=delta, changes=_changes(texts))
 
     def _clean_archive(self) -> bool:
@@ -215,8 +229,12 @@ class _Forgetting:
         """The ledger without the targets, and with keyed tombstones of the lines removed."""
         blank = blanked_ledger(self.working_copy.state.ledger, self._targets, self.log.messages())
         marks = {mark_of(self.working_copy.key, line) for line in removed}
-        tombstones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
-        return replace(blank, tombstones={**blank.tombstones, **tombstones})
+        return replace(blank, tombstones={**blank.tombstones, **_of_lines(marks)})
+
+
+def _of_lines(marks: Iterable[str]) -> dict[str, Tombstone]:
+    """The tombstones by which a merge knows a forgotten line."""
+    return {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
 
 
 def _changes(files: Iterable[File]) -> tuple[Change, ...]:

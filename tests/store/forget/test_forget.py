@@ -693,3 +693,35 @@ def test_the_beginning_of_a_file_is_no_emptying_of_it(
         "# Memory\n\n## Facts\n\n- tea is green\n",
     )
     assert texts == [*facts, "- an older text\n"]
+
+
+def test_an_older_buffer_saved_after_a_kill_behind_a_second_forgetting_loses_nothing(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed when the past texts had been cleaned, and the journal not: the next one goes on."""
+    memory = channel.folder / "MEMORY.md"
+    channel.commit(add("bob likes his padlock", "dave likes water", "tom rows"), now)
+    channel.commit(add("alice has a parrot"), now)
+    loaded = memory.read_text()
+    channel.commit(add("carol likes milk", "erin likes tea"), now)
+    channel.forget("parrot", keep_transcript=False, now=now)
+    with monkeypatch.context() as patch:
+        patch.setattr("pipimem.store.journal.state.State.start_anew", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.forget("padlock", keep_transcript=False, now=now)
+    buffer = loaded.replace("- tom rows\n", "- frank sings in the choir\n")
+    memory.write_text(buffer.replace("- alice has a parrot\n", ""))
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    again.commit(add("gina plays chess"), now)
+    texts = {entry.text for entry in again.notes().memory.entries}
+    assert texts == {
+        "dave likes water",
+        "frank sings in the choir",
+        "carol likes milk",
+        "erin likes tea",
+        "gina plays chess",
+    }
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
