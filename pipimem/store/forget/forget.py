@@ -7,11 +7,10 @@ forgotten lines. What a crash cut off, the next holder of the lock finishes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
@@ -101,6 +100,7 @@ def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
     forgetting = _Forgetting(working_copy, log, plan, now)
     with suppress(UnreadableNote):
         if not is_being_saved(working_copy):
+            forgetting.know_its_lines()
             forgetting.carry_out(forgetting.receipt())
 
 
@@ -130,6 +130,19 @@ class _Forgetting:
         """How much holds the targets right now."""
         return receipt_of(self.working_copy, self.log, self.plan)
 
+    def know_its_lines(self) -> None:
+        """Lets merges know the lines that are to go, of a forgetting that was cut off.
+
+        The versions may be clean and the journal not: a save of an older text with such a line
+        would count as made of the newest text that has it, and what came since as deleted.
+        """
+        copy, targets = self.working_copy, self._targets
+        removed = (lines_removed(copy, file, targets) for file in NOTE_FILES)
+        marks = {mark_of(copy.key, line) for lines in removed for line in lines}
+        known = copy.state.ledger
+        tombstones = {**known.tombstones, **_of_lines(marks)}
+        copy.state.ledger = replace(known, tombstones=tombstones)
+
     def carry_out(self, receipt: Forgotten) -> None:
         """Does what the plan says, then removes it; an editor that saves meanwhile ends it early.
 
@@ -152,7 +165,7 @@ class _Forgetting:
         drop_texts(_own(working_copy))
         # Written by pipimem 0.1: etags of texts, which are marks of the words.
         remove(_own(working_copy) / "unread")
-        if not self.commit(self._marks_of_lines()) or not self._clean_archive():
+        if not self.commit() or not self._clean_archive():
             return False
         removed: set[str] = set()
         for file in NOTE_FILES:
@@ -176,26 +189,12 @@ class _Forgetting:
         self.log.drop_cached()
         clean_arrivals(self.working_copy, self._targets)
 
-    def _marks_of_lines(self) -> frozenset[str]:
-        """The marks of the lines that stand in texts and past texts, and are to go.
-
-        Known from the commit on: past texts are cleaned one file after the other, and a save that
-        came of one is told from a text that has the line still.
-        """
-        copy, targets = self.working_copy, self._targets
-        removed = (lines_removed(copy, file, targets) for file in NOTE_FILES)
-        return frozenset(mark_of(copy.key, line) for lines in removed for line in lines)
-
-    def commit(self, marks: Iterable[str] = ()) -> bool:
-        """Removes the entries from the files, as a commit; whether all files are without them.
-
-        `marks` are of lines that no merge is to bring back.
-        """
+    def commit(self) -> bool:
+        """Removes the entries from the files, as a commit; whether all files are without them."""
         what = Decision(FORGET, Author.PERSON)
         copy, now, actor = self.working_copy, self.now, self.plan.actor
         for _ in range(_TRIES):
-            outcome = partial(self._outcome, tombstones=_of_lines(marks))
-            commit(copy, what, now, actor, now, Recalls(), insists=True, carry_out=outcome)
+            commit(copy, what, now, actor, now, Recalls(), insists=True, carry_out=self._outcome)
             # A commit leaves to others what the disk refused behind it; here it is raised.
             publish(copy, now)
             if is_unfinished(copy):
@@ -204,7 +203,7 @@ class _Forgetting:
                 return True
         return False
 
-    def _outcome(self, _: WorkingCopy, view: View, tombstones: Mapping[str, Tombstone]) -> Outcome:
+    def _outcome(self, _: WorkingCopy, view: View) -> Outcome:
         """The texts without the targets, and tombstones against learning them from older talk."""
         texts: dict[File, str] = {}
         for file in NOTE_FILES:
@@ -214,8 +213,10 @@ class _Forgetting:
                 texts[file] = kept
         known = view.current.ledger.records
         records: dict[str, Record | None] = {name: None for name in self.plan.ids if name in known}
-        of_entries = {name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids}
-        delta = Delta(records, {**tombstones, **of_entries}, forgets_asked=True)
+        tombstones: dict[str, Tombstone | None] = {
+            name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids
+        }
+        delta = Delta(records, tombstones, forgets_asked=True)
         return Outcome(texts, delta=delta, changes=_changes(texts))
 
     def _clean_archive(self) -> bool:
