@@ -1,9 +1,10 @@
 """Kills a bot while a person saves, and prints what was lost.
 
 Run: `python -m benchmarks.editors [--trials N] [--seed S] [--minutes M] [--journey J] [--style S]
-[--number K] [--sweep N] [DIR]`; N trials for each of six journeys and five styles, in rounds, until
-they are done or the time is over. `--number` replays one trial of a journey and a style. `--sweep`
-kills at every file call of a journey, N times each, with a save at a random call before it.
+[--number K] [--sweep N] [--skip K] [DIR]`; N trials for each of six journeys and five styles, in
+rounds, until they are done or the time is over. `--number` replays one trial of a journey and a
+style. `--sweep` kills at every file call of a journey, N times each, with a save at a random call
+before it; `--skip` leaves out the first trials of a seed, so that it can be run in pieces.
 """
 
 from __future__ import annotations
@@ -17,14 +18,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.editors.journeys import JOURNEYS
-from benchmarks.editors.judge import BACK, COLUMNS, Loss, judged
+from benchmarks.editors.judge import AMBIGUOUS, COLUMNS, Loss, judged
 from benchmarks.editors.styles import STYLES
 from benchmarks.editors.trial import Editor, Plan, memory_of, met
 from benchmarks.faults.child import in_child
 from benchmarks.faults.injection import calls_of, prepared
-from benchmarks.faults.journeys import Journey
+from benchmarks.faults.journeys import Journey, opened
 from benchmarks.faults.tree import Tree
 from benchmarks.machine import heading
+from benchmarks.races.judging import looks
 
 _ROW = "{:<12}{:<20}{:>8}{:>8}" + "{:>12}" * len(COLUMNS)
 _EXAMPLES = 8
@@ -54,11 +56,13 @@ class Bed:
     tree: Tree = field(init=False)
     calls: list[str] = field(init=False)
     seconds: float = field(init=False)
+    past: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.tree = prepared(self.journey, self.root)
         self.calls = calls_of(self.journey, self.tree, self.root)
         self.tree.laid(self.root)
+        self.past = _past_texts(self.root)
         start = time.perf_counter()
         in_child(lambda say: self.journey.run(self.root, say))
         self.seconds = time.perf_counter() - start
@@ -74,7 +78,16 @@ class Bed:
             plan = replace(plan, by_call=True, save=save, kill=case.kill)
         before, editor = path.read_text(), Editor(path, case.style, plan, dice)
         ended = met(self.journey, self.root, editor)
-        return ended.how == "killed", plan, judged(self.root, before, editor, ended)
+        return ended.how == "killed", plan, judged(self.root, before, editor, ended, self.past)
+
+
+def _past_texts(root: Path) -> frozenset[str]:
+    """All texts that MEMORY.md was, by its journal."""
+    return frozenset(
+        text
+        for look in looks(opened(root).journal_records(), ())
+        for text in (look.before, look.after)
+    )
 
 
 @dataclass(slots=True)
@@ -103,7 +116,7 @@ def main() -> int:
     rows: dict[tuple[str, str], Row] = {}
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         beds = {each: Bed(JOURNEYS[each], Path(name) / each) for each in asked.journey or JOURNEYS}
-        cases = _cases(asked, beds)
+        cases = _cases(asked, beds)[asked.skip :]
         for done, case in enumerate(cases):
             spent = time.perf_counter() - start
             if done % _TOLD_EVERY == 0:
@@ -144,7 +157,7 @@ def _print(rows: dict[tuple[str, str], Row]) -> int:
     for _, row in sorted(rows.items()):
         for told in row.told[:_EXAMPLES]:
             print(told)
-    return 1 if any(count for column, count in total.losses.items() if column != BACK) else 0
+    return 1 if any(count for column, count in total.losses.items() if column != AMBIGUOUS) else 0
 
 
 def _print_row(journey: str, style: str, row: Row) -> None:
@@ -157,6 +170,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("folder", nargs="?", help="where to work; a temporary folder if not said")
     parser.add_argument("--trials", type=int, default=10, help="for each journey and style (10)")
     parser.add_argument("--sweep", type=int, default=0, help="kills at every file call")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many trials of the seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="then no new trial")
     parser.add_argument("--journey", action="append", choices=sorted(JOURNEYS))

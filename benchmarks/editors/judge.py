@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,9 +19,12 @@ from benchmarks.faults.child import Ended, Say, in_child
 from benchmarks.faults.inspection import misbehaved
 from benchmarks.faults.journeys import CHANNEL, NOW, SECRET, adding, opened, runtime
 
-COLUMNS = ("human lost", "acks lost", "forgotten", "doubled", "half", "raised", "dels back")
-"""What must be 0; deletions that came back are told apart and end nothing."""
-HUMAN, ACKED, FORGOTTEN, DOUBLED, HALF, RAISED, BACK = COLUMNS
+COLUMNS = (
+    *("human lost", "acks lost", "forgotten", "doubled", "half", "raised", "dels back"),
+    "ambiguous",
+)
+"""What must be 0; a deletion that an older buffer would look like is told apart."""
+HUMAN, ACKED, FORGOTTEN, DOUBLED, HALF, RAISED, BACK, AMBIGUOUS = COLUMNS
 _LAST = "the last fact of all"
 
 
@@ -33,8 +36,13 @@ class Loss:
     told: str
 
 
-def judged(root: Path, before: str, editor: Editor, ended: Ended) -> list[Loss]:
-    """What is wrong after a trial; `before` is MEMORY.md as it stood when the trial began."""
+def judged(
+    root: Path, before: str, editor: Editor, ended: Ended, past: Iterable[str] = ()
+) -> list[Loss]:
+    """What is wrong after a trial.
+
+    `before` is MEMORY.md as it stood when the trial began, `past` has the texts it was before.
+    """
     found = [Loss(RAISED, one) for one in misbehaved(ended)]
     for look in (_used, _committed):
         fresh = in_child(lambda say, look=look: look(root, say))  # type: ignore[misc]
@@ -42,6 +50,7 @@ def judged(root: Path, before: str, editor: Editor, ended: Ended) -> list[Loss]:
         if fresh.how != "done":
             found.append(Loss(RAISED, f"afterwards it {fresh.how}: {fresh.of('raised')}"))
     found += _notes(root, before, editor, ended)
+    found += _deletions(root, editor, ended, frozenset(_bullets(before)), past)
     found += _messages(root, ended)
     if any(SECRET in line for line in before.splitlines()):
         found += _forgotten(root, ended)
@@ -89,9 +98,26 @@ def _notes(root: Path, before: str, editor: Editor, ended: Ended) -> Iterator[Lo
     yield from (Loss(ACKED, f"gone: {line}") for line in [*acked, f"- {_LAST}"] if not there[line])
     doubled = [line for line in there if line.startswith("- ") and there[line] > 1]
     yield from (Loss(DOUBLED, f"{there[line]} times {line}") for line in doubled)
-    yield from (Loss(BACK, f"deleted by hand: {line}") for line in gone if line and there[line])
     undone = [f"- {line[0]}" for line in ended.of("gone")]
     yield from (Loss(BACK, f"taken back: {line}") for line in undone if there[line])
+
+
+def _deletions(
+    root: Path, editor: Editor, ended: Ended, before: frozenset[str], past: Iterable[str]
+) -> Iterator[Loss]:
+    """A line that was deleted by hand and stands.
+
+    It is ambiguous where the save has nothing that came since a text without the line: a writer who
+    never read the line leaves the same bytes (`benchmarks/races/judging.py`).
+    """
+    line = editor.deleted.rstrip("\n")
+    if not line or line not in memory_of(root).read_text().splitlines():
+        return
+    came = before | {f"- {entry[0]}" for entry in ended.of("entry")}
+    saved = frozenset(_bullets(editor.saved))
+    older = (frozenset(_bullets(text)) for text in past)
+    is_ambiguous = any(line not in each and not saved & (came - each) for each in older)
+    yield Loss(AMBIGUOUS if is_ambiguous else BACK, f"deleted by hand: {line}")
 
 
 def _messages(root: Path, ended: Ended) -> Iterator[Loss]:

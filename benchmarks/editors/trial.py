@@ -77,13 +77,14 @@ class Editor:
     dice: random.Random
     typed: str = ""
     deleted: str = ""
+    saved: str = ""
     _loaded: str = field(init=False)
 
     def __post_init__(self) -> None:
         self._loaded = self.path.read_text()
 
     def save(self) -> Iterator[None]:
-        """The steps of one save; what was typed and deleted counts once the last is done."""
+        """The steps of one save; what was typed, deleted and saved counts once all are done."""
         text = self._loaded if self.plan.stale else self.path.read_text()
         lines = text.splitlines(keepends=True)
         line = f"- {unlike(self.dice)}\n"
@@ -95,8 +96,9 @@ class Editor:
         at = self.dice.choice(bullets)
         gone = lines[at] if self.plan.deletes and SECRET not in lines[at] else ""
         lines[at : at + 1] = [line] if gone else [line, lines[at]]
-        yield from STYLES[self.style](self.path, "".join(lines))
-        self.typed, self.deleted = line, gone
+        text = "".join(lines)
+        yield from STYLES[self.style](self.path, text)
+        self.typed, self.deleted, self.saved = line, gone, text
 
 
 def met(journey: Journey, root: Path, editor: Editor) -> Ended:

@@ -57,7 +57,8 @@ def require_targets(what: object, speaker: object, message: object) -> None:
     """Raises `ArgumentError` unless there is a text, ids, a speaker or a message to forget."""
     hint = "Give a text, or ids of entries."
     require_type(what, (str, Sequence), "what", hint)
-    if isinstance(what, Sequence):
+    # A text is a sequence too, and one of a million letters would hold the event loop.
+    if isinstance(what, Sequence) and not isinstance(what, str):
         for each in what:
             require_type(each, str, "what", hint)
     require_type(speaker, str, "speaker", "For nobody's words it is empty.")

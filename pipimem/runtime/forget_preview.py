@@ -12,9 +12,9 @@ from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.runtime.learnt_from import learnt_from
 from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
+from pipimem.store.forget.learnt_from import learnt_from
 from pipimem.store.forget.targets import ForgetTargets, holds_target, resolve_targets
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES

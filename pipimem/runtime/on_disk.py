@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from pipimem.errors import ChannelError
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -20,6 +21,7 @@ from pipimem.runtime.forget_preview import (
     remains,
     speakers_of,
 )
+from pipimem.store.arrivals import first_arrival
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.past import Past, Point
 from pipimem.store.disk.files import read_text
@@ -59,6 +61,22 @@ class ChannelOnDisk:
     def opened(cls, workspace: WorkspaceStore, name: str) -> Self:
         """The channel of an id. Raises `ChannelError` for an unknown one."""
         return cls(ChannelStore.open(workspace, name, create=False))
+
+    @classmethod
+    def opened_or_arrived(cls, workspace: WorkspaceStore, name: str) -> Self:
+        """The channel of an id, also where only what a killed bot had acknowledged tells of it.
+
+        Then it is made, as the bot's next start would make it: what is to be forgotten there could
+        not be reached otherwise. Its title comes with that start. Raises `ChannelError` for an
+        unknown one.
+        """
+        try:
+            return cls.opened(workspace, name)
+        except ChannelError:
+            arrival = first_arrival(workspace.root, name)
+            if arrival is None:
+                raise
+            return cls(ChannelStore.open(workspace, name, create=True, kind=arrival.kind))
 
     @property
     def id(self) -> str:

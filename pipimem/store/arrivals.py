@@ -97,6 +97,11 @@ def waiting_messages(root: Path, channel: str, transcript: Transcript | None) ->
     return list(found.values())
 
 
+def first_arrival(root: Path, channel: str) -> Arrival | None:
+    """The first that a bot left in a channel; `None` without any. Raises `StoreError`."""
+    return next(_arrivals_of(root, channel), None)
+
+
 def _arrivals_of(root: Path, channel: str) -> Iterator[Arrival]:
     for path in arrival_files(root).values():
         arrivals, _ = read_arrivals(path)

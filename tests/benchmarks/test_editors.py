@@ -10,7 +10,16 @@ from pathlib import Path
 
 import pytest
 from benchmarks.editors.journeys import JOURNEYS
-from benchmarks.editors.judge import ACKED, BACK, DOUBLED, FORGOTTEN, HUMAN, RAISED, judged
+from benchmarks.editors.judge import (
+    ACKED,
+    AMBIGUOUS,
+    BACK,
+    DOUBLED,
+    FORGOTTEN,
+    HUMAN,
+    RAISED,
+    judged,
+)
 from benchmarks.editors.styles import STYLES
 from benchmarks.editors.trial import Editor, Plan, memory_of, met
 from benchmarks.faults.child import Ended, Said
@@ -74,3 +83,16 @@ def test_each_kind_of_loss_has_its_column(tmp_path: Path) -> None:
     assert after(undo, root, (("gone", "quartz viburnum jackdaw sphinx"),), tea, tea) == {BACK}
     raised = ("raised", ["KeyError"], "'when'", "a traceback")
     assert after(remember, root, (raised,), tea, tea) == {RAISED}
+
+
+def test_a_deletion_that_no_older_buffer_would_leave_is_told_apart(tmp_path: Path) -> None:
+    """The newest line, deleted with another typed, may be an older text; one before it may not."""
+    root, journey = tmp_path / "w", JOURNEYS["undo"]
+    prepared(journey, root)
+    before = memory_of(root).read_text()
+    newest, tea = "- quartz viburnum jackdaw sphinx\n", "- alice likes tea\n"
+    editor = Editor(memory_of(root), RENAME, EARLY, random.Random(1))
+    for line, column in ((newest, AMBIGUOUS), (tea, BACK)):
+        editor.deleted, editor.saved = line, before.replace(line, "")
+        found = judged(root, before, editor, Ended("done", ()), [before.replace(newest, "")])
+        assert {loss.column for loss in found} == {column}

@@ -62,3 +62,11 @@ def test_each_kind_has_both_sides_and_every_line_compiles() -> None:
     for lines in sections.values():
         for line in lines:
             re.compile(line)
+
+
+@pytest.mark.parametrize("unit", ["1234567890", "a", "字", "一二", "a-", "a.", "a/", "1,", "1 "])
+def test_a_long_line_of_the_same_takes_no_longer_than_its_length(unit: str) -> None:
+    """Matching keeps all other threads waiting, the event loop's too."""
+    start = time.process_time()
+    kind_marks(unit * (30_000 // len(unit)))
+    assert time.process_time() - start < 1

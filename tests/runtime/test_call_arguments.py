@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pipimem import Pipimem
 from pipimem.errors import ArgumentError
+from pipimem.runtime.call_arguments import require_targets
 from pipimem.runtime.channel import Channel
 
 from tests.runtime.test_channel_memory import opened, workspace
@@ -92,3 +93,19 @@ def test_an_observer_has_what_it_is_told_by(tmp_path: Path) -> None:
         pipimem.add_observer(None)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError, match="must have the methods begin and end"):
         pipimem.add_observer(print)  # type: ignore[arg-type]
+
+
+class _Whole(str):
+    """A text that nobody may take apart."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("it was looked through letter by letter")
+
+
+def test_a_text_to_forget_is_not_looked_through_letter_by_letter() -> None:
+    """A million letters held the event loop for 47 ms."""
+    require_targets(_Whole("the door code"), "", "")
+    with pytest.raises(ArgumentError, match="what must be"):
+        require_targets(["memory:abc", 5], "", "")

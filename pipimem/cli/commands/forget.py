@@ -84,7 +84,7 @@ def command(
     if [what, query, verify, speaker, message].count(None) != 4:
         ways = "TEXT or ID, --speaker NAME, --message ID, --query QUERY, --verify TEXT"
         raise click.UsageError(f"give one of: {ways}")
-    here = chosen.channel(channel)
+    here = ChannelOnDisk.opened_or_arrived(chosen.store(), channel)
     if verify is not None:
         _verify(here, verify, as_json, inside_words=inside_words)
         return

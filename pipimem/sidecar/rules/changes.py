@@ -26,7 +26,6 @@ from pipimem.sidecar.rules.clauses import (
     numbers_of,
     parts_of,
     says,
-    signs_of,
     topic,
     values_left,
     values_of,

@@ -92,8 +92,14 @@ class SharedFolder:
         return status
 
 
-# Held by who adds one, and by who looks through all.
+# Held by who adds one, by who looks through all, and by a fork: the child would never get it.
 _changing = Lock()
+if hasattr(os, "register_at_fork"):  # Windows has none
+    os.register_at_fork(
+        before=_changing.acquire,
+        after_in_parent=_changing.release,
+        after_in_child=_changing.release,
+    )
 _folders: WeakValueDictionary[str, SharedFolder] = WeakValueDictionary()
 
 

@@ -39,6 +39,11 @@ def clean_past(
     return removed
 
 
+def lines_removed(working_copy: WorkingCopy, file: File, targets: ForgetTargets) -> set[str]:
+    """The lines that go from the past texts of a file, the newest of which stands in it."""
+    return _with_placeholders(past_texts(working_copy.state, file), targets, working_copy.key)[1]
+
+
 def keep_past_of_archive(
     working_copy: WorkingCopy, archive: str, targets: ForgetTargets, now: datetime
 ) -> None:

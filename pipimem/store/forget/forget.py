@@ -34,6 +34,7 @@ from pipimem.store.forget.cleaning import (
     clean_past,
     clean_transcript,
     keep_past_of_archive,
+    lines_removed,
 )
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.receipt import Forgotten, held_in_text, receipt_of
@@ -69,7 +70,9 @@ def forget(
             "try again."
         )
     journal_edits(working_copy, now)
-    plan = plans.plan_for(working_copy, what, keep_transcript, actor, inside_words=inside_words)
+    plan = plans.plan_for(
+        working_copy, log, what, keep_transcript, actor, inside_words=inside_words
+    )
     forgetting = _Forgetting(working_copy, log, plan, now)
     receipt = forgetting.receipt()
     if receipt.is_empty:
@@ -97,6 +100,7 @@ def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
     forgetting = _Forgetting(working_copy, log, plan, now)
     with suppress(UnreadableNote):
         if not is_being_saved(working_copy):
+            forgetting.know_its_lines()
             forgetting.carry_out(forgetting.receipt())
 
 
@@ -125,6 +129,19 @@ class _Forgetting:
     def receipt(self) -> Forgotten:
         """How much holds the targets right now."""
         return receipt_of(self.working_copy, self.log, self.plan)
+
+    def know_its_lines(self) -> None:
+        """Lets merges know the lines that are to go, of a forgetting that was cut off.
+
+        The versions may be clean and the journal not: a save of an older text with such a line
+        would count as made of the newest text that has it, and what came since as deleted.
+        """
+        copy, targets = self.working_copy, self._targets
+        removed = (lines_removed(copy, file, targets) for file in NOTE_FILES)
+        marks = {mark_of(copy.key, line) for lines in removed for line in lines}
+        known = copy.state.ledger
+        tombstones = {**known.tombstones, **_of_lines(marks)}
+        copy.state.ledger = replace(known, tombstones=tombstones)
 
     def carry_out(self, receipt: Forgotten) -> None:
         """Does what the plan says, then removes it; an editor that saves meanwhile ends it early.
@@ -213,8 +230,12 @@ class _Forgetting:
         """The ledger without the targets, and with keyed tombstones of the lines removed."""
         blank = blanked_ledger(self.working_copy.state.ledger, self._targets, self.log.messages())
         marks = {mark_of(self.working_copy.key, line) for line in removed}
-        tombstones = {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
-        return replace(blank, tombstones={**blank.tombstones, **tombstones})
+        return replace(blank, tombstones={**blank.tombstones, **_of_lines(marks)})
+
+
+def _of_lines(marks: Iterable[str]) -> dict[str, Tombstone]:
+    """The tombstones by which a merge knows a forgotten line."""
+    return {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
 
 
 def _changes(files: Iterable[File]) -> tuple[Change, ...]:

@@ -14,14 +14,16 @@ from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there, sync_folder
+from pipimem.store.forget.learnt_from import learnt_before
 from pipimem.store.forget.targets import ForgetTargets, resolve_targets, without
+from pipimem.store.transcript.log import Transcript
 
 NAME = "forget.json"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The texts, messages and ids of entries to be removed.
+    """The texts, messages and ids of entries to be removed, and `lines` of past texts.
 
     A plan without `inside_words` was written when texts were looked for inside words, too.
     """
@@ -32,15 +34,18 @@ class Plan:
     keep_transcript: bool
     actor: str
     inside_words: bool = True
+    lines: tuple[str, ...] = ()
 
     @property
     def targets(self) -> ForgetTargets:
         """What is looked for."""
-        return ForgetTargets(self.texts, frozenset(self.messages), self.inside_words)
+        messages, lines = frozenset(self.messages), frozenset(self.lines)
+        return ForgetTargets(self.texts, messages, self.inside_words, lines)
 
 
 def plan_for(
     working_copy: WorkingCopy,
+    log: Transcript,
     what: str | Sequence[str],
     keep_transcript: bool,
     actor: str,
@@ -58,9 +63,15 @@ def plan_for(
         all_ids.update(without(notes.note(file).text, targets, key)[1])
     if not ids and isinstance(what, str):
         all_ids.add(content_id(key, what))
-    messages = tuple(sorted(targets.messages))
+    said = [one for one in log.messages() if one.id in targets.messages] if targets.messages else []
     return Plan(
-        targets.texts, messages, tuple(sorted(all_ids)), keep_transcript, actor, inside_words
+        targets.texts,
+        tuple(sorted(targets.messages)),
+        tuple(sorted(all_ids)),
+        keep_transcript,
+        actor,
+        inside_words,
+        tuple(sorted(learnt_before(working_copy, notes, said))),
     )
 
 

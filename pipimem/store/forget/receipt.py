@@ -51,7 +51,7 @@ def _held(working_copy: WorkingCopy, log: Transcript, plan: Plan) -> Iterator[tu
     yield "archive", str(File.ARCHIVE), held_in_text(working_copy, File.ARCHIVE, targets)
     for file in File:
         for path in state.versions.paths(file):
-            is_held = targets.are_in(own_text(path) or "")
+            is_held = targets.are_in_a_line_of(own_text(path) or "")
             yield "versions", f".pipimem/versions/{path.name}", int(is_held)
     if not plan.keep_transcript:
         yield from _held_in_talk(working_copy, log, targets)

@@ -60,12 +60,14 @@ def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:
 class ForgetTargets:
     """What is to be forgotten: folded texts, and ids of messages to be emptied.
 
-    `inside_words` is as in `stands_in`.
+    `inside_words` is as in `stands_in`. `lines` are folded entries that stand no more: nothing goes
+    that says more than one of them.
     """
 
     texts: tuple[str, ...]
     messages: frozenset[str] = frozenset()
     inside_words: bool = False
+    lines: frozenset[str] = frozenset()
 
     @classmethod
     def of(
@@ -77,7 +79,15 @@ class ForgetTargets:
 
     def are_in(self, text: str) -> bool:
         """Whether a text holds any of the texts, whatever its white space and bullets."""
-        return self._any_in(folded(text)) or self._any_in(folded_lines(text))
+        return (
+            self._any_in(folded(text))
+            or self._any_in(folded_lines(text))
+            or (bool(self.lines) and folded_lines(text) in self.lines)
+        )
+
+    def are_in_a_line_of(self, text: str) -> bool:
+        """Whether a text, or a line of it, holds any."""
+        return self.are_in(text) or (bool(self.lines) and any(map(self.are_in, text.splitlines())))
 
     def _any_in(self, text: str) -> bool:
         return any(stands_in(text, needle, inside_words=self.inside_words) for needle in self.texts)
@@ -88,7 +98,7 @@ def without(text: str, targets: ForgetTargets, key: bytes) -> tuple[str, list[st
 
     An entry is removed whole.
     """
-    if not targets.are_in(text):
+    if not targets.are_in_a_line_of(text):
         return text, []
     document = parsed(text)
     lines, removed = list(document.lines), []

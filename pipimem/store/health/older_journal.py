@@ -6,7 +6,8 @@ from datetime import datetime
 from itertools import count
 from pathlib import Path
 
-from pipimem.notes.files import etag
+from pipimem.notes.files import NOTE_FILES, etag
+from pipimem.notes.notes import Note
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import read_text
@@ -25,13 +26,16 @@ def older_journal(store: ChannelStore) -> Finding | None:
     """The finding, `None` where the journal goes on from the checkpoint or it is another's.
 
     The notes prove which of the two files is the newer one: a text that stands there is one that
-    the checkpoint names. Raises `PipimemError` for a journal or a note that cannot be read.
+    the checkpoint names, or an entry is one that the checkpoint knows and the journal does not, as
+    where a person edited since. Raises `PipimemError` for a journal or a note that cannot be read.
     """
     own = store.folder / ".pipimem"
     journal, checkpoint = Journal(own), ledger_file.load(own / "ledger.json")
     if checkpoint is None or not _is_older(journal, checkpoint):
         return None
-    if journal.channel != store.folder.name or not _has_a_text_of(checkpoint, store):
+    if journal.channel != store.folder.name:
+        return None
+    if not _has_a_text_of(checkpoint, store) and not _has_an_entry_of(checkpoint, journal, store):
         return None
     what = (
         "is a copy from before a forgetting; ledger.json beside it and the Markdown files are "
@@ -58,6 +62,15 @@ def _has_a_text_of(checkpoint: Checkpoint, store: ChannelStore) -> bool:
         if text and etag(text) == mark:
             return True
     return False
+
+
+def _has_an_entry_of(checkpoint: Checkpoint, journal: Journal, store: ChannelStore) -> bool:
+    """Whether an entry stands whose id the checkpoint has and the journal has not."""
+    deltas = (record.delta for record in journal.records() if record.delta)
+    newer = checkpoint.ledger.records.keys() - {name for delta in deltas for name in delta.records}
+    texts = ((file, read_text(store.folder / file, store.workspace.root)) for file in NOTE_FILES)
+    notes = (Note.read(file, text or "", store.key) for file, text in texts)
+    return any(entry.record_name in newer for note in notes for entry in note.entries)
 
 
 def _setting_aside(store: ChannelStore) -> Mend:

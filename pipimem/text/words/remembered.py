@@ -7,24 +7,24 @@ from functools import lru_cache, wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from pipimem.text.words.index_words import Words
-
 T = TypeVar("T")
-Asked = Callable[[str, Words], T]
+# What cuts texts into words; any object that may be referred to weakly.
+W = TypeVar("W")
+Asked = Callable[[str, W], T]
 
 
-def remembered(most: int) -> Callable[[Asked[T]], Asked[T]]:
+def remembered(most: int) -> Callable[[Asked[W, T]], Asked[W, T]]:
     """Decorates a function of a text and words: of each `words` the last `most` answers are kept.
 
     They go with their `words`. A cache with `words` in its keys would hold a workspace's
     dictionary long after the workspace was closed.
     """
 
-    def decorated(function: Asked[T]) -> Asked[T]:
-        known: WeakKeyDictionary[Words, Callable[[str], T]] = WeakKeyDictionary()
+    def decorated(function: Asked[W, T]) -> Asked[W, T]:
+        known: WeakKeyDictionary[W, Callable[[str], T]] = WeakKeyDictionary()
 
         @wraps(function)
-        def asked(text: str, words: Words) -> T:
+        def asked(text: str, words: W) -> T:
             answers = known.get(words)
             if answers is None:
                 answers = known[words] = lru_cache(most)(_of_words(function, words))
@@ -35,7 +35,7 @@ def remembered(most: int) -> Callable[[Asked[T]], Asked[T]]:
     return decorated
 
 
-def _of_words(function: Asked[T], words: Words) -> Callable[[str], T]:
+def _of_words(function: Asked[W, T], words: W) -> Callable[[str], T]:
     """The function of a text alone; it does not keep `words`, which whoever asks holds."""
     held = ref(words)
 

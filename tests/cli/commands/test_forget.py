@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from pipimem.notes.message import Message
+from pipimem.store.arrivals import Arrival, arrival_line, arrivals_path, read_arrivals
+
 from tests.cli.conftest import Call, snapshot
 
 
@@ -331,3 +334,21 @@ def test_a_forget_that_found_nothing_is_no_change(call: Call) -> None:
     call("forget", "room", "8080", "--yes")
     (only,) = call("log", "room", "--json").lines
     assert [change["file"] for change in only["changes"]] == ["MEMORY.md"]  # type: ignore[attr-defined]
+
+
+def test_a_channel_that_only_a_killed_bot_knows_is_reached(call: Call, bot: Path) -> None:
+    """Its first messages were acknowledged and are in no transcript; a title comes later."""
+    path = arrivals_path(bot, "dingtalk")
+    path.parent.mkdir(exist_ok=True)
+    said = [Message.user("my number is 555 0199", id="p1"), Message.user("lunch?", id="p2")]
+    lines = [arrival_line(Arrival("new/one", each, "group", "The team")) for each in said]
+    path.write_bytes(b"".join(lines))
+    assert call("forget", "new/one", "--verify", "555 0199").code == 1
+    told = call("forget", "new/one", "555 0199", "--yes", "--json")
+    assert (told.code, told.object["arrivals"]) == (0, 1)
+    assert [one.message.content for one in read_arrivals(path)[0]] == ["", "lunch?"]
+    assert call("forget", "new/one", "--verify", "555 0199").code == 0
+    listed = call("channels", "--json").lines
+    assert [(one["id"], one["kind"]) for one in listed] == [("new/one", "group")]
+    assert "nobody" in call("forget", "nobody", "555 0199").err
+    assert len(call("channels", "--json").lines) == 1

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
+import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -117,3 +121,34 @@ def test_a_file_that_was_not_there_is_found_when_it_comes(file: Path) -> None:
     assert [stamp(late), stamp(late)] == [None, None]
     late.write_text("{}")
     assert stamp(late) is not None
+
+
+class _SlowPath(os.PathLike[str]):
+    """A folder whose name takes a while, so that somebody is in the middle of adding it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.is_asked = path, threading.Event()
+
+    def __fspath__(self) -> str:
+        self.is_asked.set()
+        time.sleep(0.3)
+        return os.fspath(self.path)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
+def test_a_fork_in_the_middle_of_adding_one_leaves_the_child_free(tmp_path: Path) -> None:
+    """The child adds its own: it does not wait for a lock of a thread that it does not have."""
+    slow = _SlowPath(tmp_path / "one")
+    thread = threading.Thread(target=share, args=(slow, lambda: True))
+    thread.start()
+    slow.is_asked.wait()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a fork beside threads, which is what happens here
+        child = os.fork()
+    if not child:
+        signal.alarm(5)
+        share(tmp_path / "two", lambda: True)
+        os._exit(0)
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+    share(tmp_path / "three", lambda: True)

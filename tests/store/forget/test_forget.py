@@ -121,6 +121,32 @@ def test_an_entry_is_forgotten_by_its_id(full: ChannelStore, now: datetime) -> N
     assert ChannelStore.open(full.workspace, "team", create=False).ledger == full.ledger
 
 
+def test_with_a_message_goes_what_was_learnt_from_it_and_stands_no_more(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Past texts and the archive have it, for merges and looking back; what says more stays."""
+    channel.append([Message.user("my number is 555 0199", id="m1", speaker="alice")])
+    channel.commit(add("alice can be reached at 555 0199", "bob likes tea"), now)
+    memory, archive = channel.folder / "MEMORY.md", channel.folder / "HISTORY.archive.md"
+    learnt = memory.read_text()
+    memory.write_text(learnt.replace("- alice can be reached at 555 0199\n", ""))
+    archive.write_text("- alice (2026-03-01): my number is 555 0199\n- tea\n")
+    channel.commit(add("carol calls alice can be reached at 555 0199 a joke"), now)
+    channel.forget(["log:m1"], keep_transcript=False, now=now)
+    channel.close()
+    assert archive.read_text() == "- tea\n"
+    texts = [entry.text for entry in channel.notes().memory.entries]
+    assert texts == ["bob likes tea", "carol calls alice can be reached at 555 0199 a joke"]
+    channel.forget("carol calls", keep_transcript=False, now=now)
+    assert holding(channel.folder, "0199") == []
+    memory.write_text(learnt.replace("bob likes tea", "bob likes green tea"))  # an older buffer
+    channel.commit(add("dave likes water"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == [
+        "bob likes green tea",
+        "dave likes water",
+    ]
+
+
 def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
     """Nor does an empty text."""
     for what in (["nowhere1"], " ", []):
@@ -667,3 +693,35 @@ def test_the_beginning_of_a_file_is_no_emptying_of_it(
         "# Memory\n\n## Facts\n\n- tea is green\n",
     )
     assert texts == [*facts, "- an older text\n"]
+
+
+def test_an_older_buffer_saved_after_a_kill_behind_a_second_forgetting_loses_nothing(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed when the past texts had been cleaned, and the journal not: the next one goes on."""
+    memory = channel.folder / "MEMORY.md"
+    channel.commit(add("bob likes his padlock", "dave likes water", "tom rows"), now)
+    channel.commit(add("alice has a parrot"), now)
+    loaded = memory.read_text()
+    channel.commit(add("carol likes milk", "erin likes tea"), now)
+    channel.forget("parrot", keep_transcript=False, now=now)
+    with monkeypatch.context() as patch:
+        patch.setattr("pipimem.store.journal.state.State.start_anew", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.forget("padlock", keep_transcript=False, now=now)
+    buffer = loaded.replace("- tom rows\n", "- frank sings in the choir\n")
+    memory.write_text(buffer.replace("- alice has a parrot\n", ""))
+    again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    again.commit(add("gina plays chess"), now)
+    texts = {entry.text for entry in again.notes().memory.entries}
+    assert texts == {
+        "dave likes water",
+        "frank sings in the choir",
+        "carol likes milk",
+        "erin likes tea",
+        "gina plays chess",
+    }
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt

@@ -479,6 +479,22 @@ def test_a_journal_from_before_a_forgetting_is_set_aside(
     assert "dave likes water" in text
 
 
+def test_so_it_is_where_a_person_has_edited_every_note_since(
+    forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
+) -> None:
+    """No text is one that the checkpoint names; an entry that only the checkpoint knows stands."""
+    for path in forgotten.folder.glob("*.md"):
+        path.write_text(path.read_text() + "- typed by hand\n")
+    (finding,) = found(ChannelStore.open(forgotten.workspace, "team", create=False))
+    assert finding.mend is not None
+    assert "journal.jsonl.older" in finding.mend(now)
+    again = ChannelStore.open(forgotten.workspace, "team", create=False)
+    again.commit(add("dave likes water"), now)
+    text = (forgotten.folder / "MEMORY.md").read_text()
+    wanted = ("carol likes milk", "typed by hand", "dave likes water")
+    assert [text.count(line) for line in (*wanted, "padlock")] == [1, 1, 1, 0]
+
+
 def test_a_checkpoint_of_another_channel_moves_no_journal(
     forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
 ) -> None:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Notes
-from pipimem.store.forget.targets import ENTRY_ALONE, folded
+from pipimem.notes.notes import Note, Notes
+from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk.files import read_text
+from pipimem.store.forget.targets import ENTRY_ALONE, folded, folded_lines
+from pipimem.store.journal.past_texts import past_texts
+from pipimem.store.journal.state import State
+from pipimem.text.markdown.lines import split_lines
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
 
@@ -30,10 +37,57 @@ def learnt_from(notes: Notes, messages: Sequence[Message]) -> list[str]:
     for file in NOTE_FILES:
         for entry in notes.note(file).entries:
             record = notes.record(entry.record_name)
-            name = _name_if_learnt(entry, record.sources if record else (), said)
+            name = _name_if_learnt(entry, _sources(record), said)
             if name:
                 found.append(name)
     return list(dict.fromkeys(found))
+
+
+def learnt_before(
+    working_copy: WorkingCopy, notes: Notes, messages: Sequence[Message]
+) -> frozenset[str]:
+    """The entries that were learnt from messages and stand no more, as `ForgetTargets.lines`.
+
+    They were taken out by hand, moved to the archive, or replaced; past texts and the archive hold
+    them. Raises `JournalError`.
+    """
+    if not messages:
+        return frozenset()
+    said, records = _Said(messages), _records(working_copy.state)
+    standing = {folded(entry.text) for file in NOTE_FILES for entry in notes.note(file).entries}
+    found = {
+        folded_lines(entry.text)
+        for entry in _past_entries(working_copy)
+        if folded(entry.text) not in standing
+        and _name_if_learnt(entry, _sources(records.get(entry.record_name)), said)
+    }
+    return frozenset(found - {""})
+
+
+def _records(state: State) -> dict[str, Record]:
+    """The newest record of each entry, also of those that are gone, as far as the journal tells."""
+    known = dict(state.ledger.records)
+    for change in state.journal.records():
+        records = change.delta.records.items() if change.delta else ()
+        known.update((name, record) for name, record in records if record)
+    return known
+
+
+def _past_entries(working_copy: WorkingCopy) -> Iterator[Entry]:
+    """The entries of all lines that stood in a note, and of the archive, each once."""
+    state, key = working_copy.state, working_copy.key
+    past = (text.lines for file in File for text in past_texts(state, file))
+    archive: Path = working_copy.path(File.ARCHIVE)
+    lines = dict.fromkeys(split_lines(read_text(archive, working_copy.root) or ""))
+    for text in past:
+        lines.update(dict.fromkeys(text))
+    for line in lines:
+        # One by one: what opens a block would swallow the next.
+        yield from Note.read(File.MEMORY, line, key).entries
+
+
+def _sources(record: Record | None) -> tuple[str, ...]:
+    return record.sources if record else ()
 
 
 def _name_if_learnt(entry: Entry, sources: Sequence[str], said: _Said) -> str:

@@ -6,7 +6,7 @@ import pytest
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.runtime.learnt_from import learnt_from
+from pipimem.store.forget.learnt_from import learnt_from
 
 from tests.notes.building import notes_of
 
