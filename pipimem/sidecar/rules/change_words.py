@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
     dates_of,
+    days_of,
     has_its_names,
     matter,
     numbers_of,
@@ -96,7 +97,7 @@ def clauses_that_cancel(said: str, words: Words) -> list[str]:
 def is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
     """Whether what a clause is about is said not to take place, or its date by who named it."""
     for clause in clauses_that_cancel(said, words):
-        if is_own and dates_of(clause) & dates_of(older):
+        if is_own and _name_one_day(clause, older):
             return True
         subject = matter(clause, words)
         # A bare date of somebody else's may be that of many things.
@@ -110,3 +111,12 @@ def is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
         ):
             return True
     return False
+
+
+def _name_one_day(clause: str, older: str) -> bool:
+    """Whether two texts name one day, where one may leave out its month: the 26th."""
+    return any(
+        day == other_day and (not month or not other_month or month == other_month)
+        for month, day in days_of(clause)
+        for other_month, other_day in days_of(older)
+    )

@@ -40,6 +40,8 @@ from pipimem.text.words.index_words import Words
 # What ends a trouble, and what ends a loan.
 OVERCOME = (("broken", "repaired"), ("lent", "returned"))
 _MOST_CLAUSES = 12  # what has more is a list or a page, of which no one word of change speaks
+# A clause of so many words that mean something tells something of its own.
+_A_STATEMENT = 3
 # Two statements have one topic when they share so much of the shorter one's.
 _SAME_TOPIC = 0.5
 # What holds for several may be changed by any of them; what somebody is, likes or promised only by
@@ -75,7 +77,8 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
     if max(len(older), len(parts_of(new.said))) > _MOST_CLAUSES:
         return False
     return any(
-        _ends_clause(new.said, clause, words, is_own=is_own) for clause in _without_loss(older)
+        _ends_clause(new.said, clause, words, is_own=is_own)
+        for clause in _without_loss(older, words)
     )
 
 
@@ -100,7 +103,11 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return False
     if is_own and _gets_new_day(old.said, new.said):
         return True
+    if is_own and any(_is_elsewhere(one, new.said, words) for one in older):
+        return True
     if any(_gets_new_value(one, new.said, words, old.said) for one in older):
+        return True
+    if any(_ends_clause(new.said, one, words, is_own=is_own) for one in older):
         return True
     return is_own and _is_of_its_topic(older, new.said, words)
 
@@ -149,12 +156,14 @@ def _is_of_its_topic(older: Sequence[str], said: str, words: Words) -> bool:
     return bool({kind for kind, _ in values - old} & {kind for kind, _ in old - values})
 
 
-def _without_loss(clauses: tuple[str, ...]) -> tuple[str, ...]:
-    """The clauses that can be ended without losing a number, day or name in another one."""
-    exact = tuple(clause for clause in clauses if values_of(clause) or names_of(clause))
-    if not exact:
-        return clauses
-    return exact if len(exact) == 1 else ()
+def _without_loss(clauses: tuple[str, ...], words: Words) -> tuple[str, ...]:
+    """The clauses that can be ended without losing a number, day, name or statement in another."""
+    exact = [clause for clause in clauses if values_of(clause) or names_of(clause)]
+    telling = [clause for clause in clauses if len(matter(clause, words)) >= _A_STATEMENT]
+    telling += [clause for clause in exact if clause not in telling]
+    if len(telling) > 1:
+        return ()
+    return tuple(exact) or clauses
 
 
 def _is_elsewhere(older: str, said: str, words: Words) -> bool:

@@ -20,6 +20,7 @@ from pipimem.sidecar.rules.clauses import (
     bare_values,
     clauses_of,
     dates_of,
+    days_of,
     matter,
     names_of,
     numbers_of,
@@ -106,7 +107,9 @@ def _keys_of(said: str, words: Words) -> frozenset[Hashable]:
         for trouble, _ in OVERCOME:
             if says(trouble, clause):
                 keys |= matter(without(trouble, clause), words)
-    keys.update(subject for subject, _ in only_values(said, words))
+    for text in {said, *clauses_of(said, words)}:
+        keys.update(subject for subject, _ in only_values(text, words))
+    keys.update(("day", day) for _, day in days_of(said))
     keys.update(("bare", value) for value in bare_values(said))
     return frozenset(keys)
 
@@ -122,6 +125,7 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     for clause in clauses_that_cancel(said, words):
         subject = signs_of(matter(clause, words))
         needs.append(subject | values_of(clause) | _tagged(clause))
+        needs += [frozenset([("day", day)]) for _, day in days_of(clause)]
     if needs or says("change", said):
         needs += [frozenset([("time", date)]) for date in dates_of(said)]
     needs += [frozenset([("bare", value)]) for value in values_left(said)]

@@ -22,6 +22,8 @@ _CLAUSE = re.compile(
 # A day may be given as a date here and as a weekday there.
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
+_DAY_NUMBER, _MONTH_NAME = re.compile(r"\d+"), re.compile(r"[a-z]{3,}")
+_ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)|of")
 _WORDS_IN_VALUE = re.compile(r"[a-z]+")
 # What stands beside an amount or an hour.
 _UNIT = re.compile(r"[^\d一二两三四五六七八九十百千万.:/-]+|[.:/-]+$")
@@ -124,6 +126,18 @@ def dates_of(text: str) -> frozenset[str]:
     found: set[str] = set()
     for rule in rules("values")["date"]:
         found |= {"".join(one[0].split()).casefold() for one in rule.pattern.finditer(text)}
+    return frozenset(found)
+
+
+@lru_cache(_TEXTS_READ)
+def days_of(text: str) -> frozenset[tuple[str, str]]:
+    """The dates of a text as month and day; the month is empty where none is named: the 26th."""
+    found = set[tuple[str, str]]()
+    for date in dates_of(text):
+        *before, day = _DAY_NUMBER.findall(date)
+        named = _MONTH_NAME.search(_ORDINAL.sub("", date))
+        month = named[0][:3] if named else "".join(before[-1:])
+        found.add((month.lstrip("0"), day.lstrip("0")))
     return frozenset(found)
 
 
