@@ -99,17 +99,21 @@ def concerns(new: Claim, old: Claim, words: Words) -> bool:
         return True
     if is_own and old.kind is Kind.OPEN_LOOP and backs_out(new.said):
         return bool(matter(old.said, words) & matter(new.said, words))
-    if not says("change", new.said):
+    return says("change", new.said) and _changes(new.said, old.said, words, is_own=is_own)
+
+
+def _changes(said: str, old: str, words: Words, *, is_own: bool) -> bool:
+    """Whether what was said with a word of change gives something in an older statement anew."""
+    older = clauses_of(old, words)
+    if any(_gets_new_value(one, said, words, old) for one in older):
+        return True
+    if any(_ends_clause(said, one, words, is_own=is_own) for one in older):
+        return True
+    if not is_own:
         return False
-    if is_own and _gets_new_day(old.said, new.said):
+    if _gets_new_day(old, said) or any(_is_elsewhere(one, said, words) for one in older):
         return True
-    if is_own and any(_is_elsewhere(one, new.said, words) for one in older):
-        return True
-    if any(_gets_new_value(one, new.said, words, old.said) for one in older):
-        return True
-    if any(_ends_clause(new.said, one, words, is_own=is_own) for one in older):
-        return True
-    return is_own and _is_of_its_topic(older, new.said, words)
+    return _is_of_its_topic(older, said, words)
 
 
 def _names_its_value(older: str, said: str, words: Words, *, is_own: bool) -> bool:
