@@ -138,7 +138,7 @@ def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
         choice = None if sentence.fragment else weighed(sentence, words)
         whole = answered(said, place, words)
         if whole is not None:
-            choice = _answer(choice, whole)
+            choice = _answer(choice, whole, sentence.text)
         settled = agreed(said, place, words)
         if settled is not None:
             choice = Choice(settled, Kind.DECISION, _SURE + _WORTH_MORE[Kind.DECISION])
@@ -216,8 +216,13 @@ def _kind(text: str) -> tuple[Kind, float]:
     return Kind.FACT, 0.0
 
 
-def _answer(alone: Choice | None, whole: Sentence) -> Choice:
-    """The answer as a choice, with its question where it is short or would not be kept without."""
+def _answer(alone: Choice | None, whole: Sentence, said: str) -> Choice:
+    """The answer as a choice, with its question where it is short or would not be kept without.
+
+    One that takes a proposal up, as `said`, decides: "yes, the town hall then".
+    """
+    if matches("questions", "agreement", said):
+        return Choice(whole, Kind.DECISION, _SURE + _WORTH_MORE[Kind.DECISION])
     text = _MARKS.sub("", whole.text)
     about = _sum("concrete", _CONCRETE, text) - _sum("left_out", _EMPTY, text)
     kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
