@@ -20,6 +20,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
 from pipimem.store.disk import exchange
 from pipimem.store.forget import forget, plan
+from pipimem.store.forget.learnt_from import learnt_from
 from pipimem.store.forget.plan import Plan
 from pipimem.store.health.leftovers import leftover_findings
 from pipimem.store.history.edit_notices import edit_notices
@@ -145,6 +146,21 @@ def test_with_a_message_goes_what_was_learnt_from_it_and_stands_no_more(
         "bob likes green tea",
         "dave likes water",
     ]
+
+
+def test_with_a_message_goes_no_line_that_was_typed_when_what_was_learnt_was_deleted(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """One save did both; the two are alike, but the new line stands elsewhere."""
+    channel.append([Message.user("Dana is on leave until Monday", id="m1", speaker="alice")])
+    channel.commit(add("bob likes tea", "Dana is on leave until Monday", "carol sings"), now)
+    memory = channel.folder / "MEMORY.md"
+    learnt = "- Dana is on leave until Monday\n"
+    memory.write_text(memory.read_text().replace(learnt, "") + "- Dora leaves on Sunday\n")
+    what = learnt_from(channel.notes(), list(channel.transcript.messages()))
+    channel.forget(what, keep_transcript=False, now=now)
+    assert holding(channel.folder, "on leave until") == []
+    assert [entry.text for entry in channel.notes().memory.entries] == ["Dora leaves on Sunday"]
 
 
 def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
