@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from pipimem.errors import NothingFound, StoreError
@@ -18,6 +19,8 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
+from pipimem.store.commit.commit import journal_edits
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import exchange
 from pipimem.store.forget import forget, plan
 from pipimem.store.forget.learnt_from import learnt_from
@@ -161,6 +164,33 @@ def test_with_a_message_goes_no_line_that_was_typed_when_what_was_learnt_was_del
     channel.forget(what, keep_transcript=False, now=now)
     assert holding(channel.folder, "on leave until") == []
     assert [entry.text for entry in channel.notes().memory.entries] == ["Dora leaves on Sunday"]
+
+
+def test_a_line_typed_a_moment_ago_is_forgotten_where_the_next_save_begins_meanwhile(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of that save lacks it; "nothing held it" would not be so when the save is done."""
+    channel.commit(add("bob likes tea"), now)
+    memory = channel.folder / "MEMORY.md"
+    whole = memory.read_text() + "- the number is 555 0199\n"
+    memory.write_text(whole)
+    begun: list[Timer] = []
+
+    def journalled(working_copy: WorkingCopy, when: datetime) -> None:
+        if begun:
+            return journal_edits(working_copy, when)
+        editor = memory.open("r+b", buffering=0)
+        editor.truncate(0)
+        editor.write(whole[:12].encode())
+        begun.append(Timer(0.2, lambda: (editor.write(whole[12:].encode()), editor.close())))
+        return begun[0].start()
+
+    monkeypatch.setattr(forget, "journal_edits", journalled)
+    receipt = channel.forget("555 0199", keep_transcript=False, now=now)
+    begun[0].join()
+    assert receipt.counts["entries"] == 1
+    assert holding(channel.folder, "0199") == []
+    assert "bob likes tea" in memory.read_text()
 
 
 def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
