@@ -193,6 +193,39 @@ def test_a_line_typed_a_moment_ago_is_forgotten_where_the_next_save_begins_meanw
     assert "bob likes tea" in memory.read_text()
 
 
+def test_what_was_deleted_right_before_the_exchange_stays_so_where_the_next_save_follows_at_once(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older text without its forgotten line is the newest one: it is no damaged text of ours."""
+    memory, real = channel.folder / "MEMORY.md", exchange.displace
+    channel.commit(add("bob likes tea", "the number is 555 0199", "carol sings"), now)
+    channel.commit(add("dave runs"), now)
+    older, done = memory.read_text(), []
+    channel.forget("555 0199", keep_transcript=False, now=now)
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if target != memory or done:
+            return real(prepared, target)
+        done.append(memory.write_text(older.replace("- bob likes tea\n", "")))
+        found = real(prepared, target)
+        memory.write_text(memory.read_text() + "- typed after it\n")
+        return found
+
+    monkeypatch.setattr(publish, "displace", displace)
+    older = older.replace("- carol sings\n", "- typed before\n- carol sings\n")
+    memory.write_text(older)
+    channel.journal_edits(now)
+    channel.commit(add("frank cooks"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == [
+        "typed before",
+        "carol sings",
+        "dave runs",
+        "typed after it",
+        "frank cooks",
+    ]
+    assert holding(channel.folder, "0199") == []
+
+
 def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:
     """Nor does an empty text."""
     for what in (["nowhere1"], " ", []):
