@@ -61,8 +61,11 @@ _MOST_LOOKS = 20_000_000
 # Pairs of a lost entry and a line of SESSION.md or HISTORY.md: two seconds. Who deletes more has
 # cleared a file; lines in the same words go with it by their id.
 _MOST_ECHOES = 4_000_000
-# Of two texts equally alike, the one in the same section is more likely the same entry.
-_SAME_SECTION = 0.1
+# A reworded bullet stays where it was, most often. Elsewhere it must be as alike as this: it is
+# forgotten with what it rests on, and two lines of one subject may share half of their pairs.
+_REWORDED_AND_MOVED = 0.7
+# Of two texts equally alike, the one in the same place is more likely the same entry.
+_SAME_PLACE = 0.1
 
 
 def reconciled(old: Notes, new: Notes) -> Delta:
@@ -75,7 +78,8 @@ def reconciled(old: Notes, new: Notes) -> Delta:
     before, after = _bullets(old), _bullets(new)
     lost = [entry for name, entry in before.items() if name not in after]
     fresh = [entry for name, entry in after.items() if name not in before]
-    predecessors = _predecessors(lost, fresh)
+    places = _places(before, after) | _places(after, before)
+    predecessors = _predecessors(lost, fresh, places)
     records = _moved(old, before, after)
     records |= {entry.id: None for entry in lost if entry.id in old.ledger.records}
     # Talk that is not consolidated yet may be learnt: it came after what the entry rests on.
@@ -136,23 +140,48 @@ def _by_hand(old: Notes, entry: Entry, predecessor: str) -> Record:
     )
 
 
-def _predecessors(lost: Sequence[Entry], fresh: Sequence[Entry]) -> dict[str, str]:
+def _places(
+    entries: Mapping[str, Entry], others: Mapping[str, Entry]
+) -> dict[str, tuple[str, str]]:
+    """Where the entries stand that the others lack: section, and id of the next one in both."""
+    places: dict[str, tuple[str, str]] = {}
+    following = ""
+    for name, entry in entries.items():  # the last first
+        if name in others:
+            following = name
+        else:
+            places[name] = (entry.section, following)
+    return places
+
+
+def _predecessors(
+    lost: Sequence[Entry], fresh: Sequence[Entry], places: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
     """For the ids of new entries the id of the lost one they reword, the most alike first."""
     if len(lost) * len(fresh) > _MOST_PAIRS:
         return {}
     grams = {entry.id: bigrams(entry.text) for entry in (*lost, *fresh)}
     if len(fresh) * sum(len(grams[entry.id]) for entry in lost) > _MOST_LOOKS:
         return {}
-    scores = [(_likeness(old, new, grams), old.id, new.id) for old, new in product(lost, fresh)]
+    pairs = product(lost, fresh)
+    scores = [(_score(old, new, grams, places), old.id, new.id) for old, new in pairs]
     found: dict[str, str] = {}
     for score, old_id, new_id in sorted(scores, reverse=True):
-        if score < REWORDED:
+        if not score:
             break
         if new_id not in found and old_id not in found.values():
             found[new_id] = old_id
     return found
 
 
-def _likeness(old: Entry, new: Entry, grams: Mapping[str, frozenset[str]]) -> float:
-    bonus = _SAME_SECTION if old.section == new.section else 0.0
-    return alike(grams[old.id], grams[new.id]) + bonus
+def _score(
+    old: Entry,
+    new: Entry,
+    grams: Mapping[str, frozenset[str]],
+    places: Mapping[str, tuple[str, str]],
+) -> float:
+    """How likely the new entry rewords the old one; 0 where it is another."""
+    likeness = alike(grams[old.id], grams[new.id])
+    if places[old.id] == places[new.id]:
+        return likeness + _SAME_PLACE if likeness >= REWORDED else 0.0
+    return likeness if likeness >= _REWORDED_AND_MOVED else 0.0

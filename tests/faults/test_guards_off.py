@@ -66,7 +66,7 @@ _RACES = 10
 GUARDS: tuple[tuple[str, Switch, Callable[..., None], dict[str, object]], ...] = (
     (
         "what an exchange displaces is looked at",
-        off(publish, "_merge_displaced", lambda _copy, _file, path, *_: path.unlink()),
+        off(publish, "_merge_displaced", lambda _copy, _file, path, *_, **__: path.unlink()),
         publish_tests.test_a_save_right_before_the_exchange_is_merged,
         {"save": publish_tests.typed, "kill": False, "exchanges": True},
     ),

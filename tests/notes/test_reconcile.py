@@ -96,6 +96,27 @@ def test_a_new_entry_is_a_persons() -> None:
     assert (record.trust, record.kind) == (Trust.HUMAN, "decision")
 
 
+@pytest.mark.parametrize("place", ["## Facts\n\n", "8080\n", "## Decisions\n\n", "Thursday\n"])
+def test_a_line_typed_elsewhere_is_no_rewording_of_one_deleted_in_the_same_save(place: str) -> None:
+    """They share half of their pairs of letters; what the old one rests on is not its own."""
+    typed, deleted = "- Dora leaves on Sunday\n", "- Dana is on leave until Monday\n"
+    names, delta = edited(OLD.replace(deleted, "").replace(place, place + typed, 1))
+    record = delta.records[names["Dora leaves on Sunday"]]
+    assert record is not None
+    is_in_its_place = place == "8080\n"
+    assert (record.predecessor != "") == is_in_its_place
+
+
+def test_a_line_that_was_moved_and_hardly_reworded_keeps_its_record() -> None:
+    """In another section, with one other word."""
+    names, delta = edited(
+        OLD.replace("- Dana is on leave until Monday\n", "") + "- Dana is on leave until Tuesday\n"
+    )
+    record = delta.records[names["Dana is on leave until Tuesday"]]
+    assert record is not None
+    assert record.predecessor == names["Dana is on leave until Monday"]
+
+
 def test_a_rewritten_file_pairs_nothing() -> None:
     """Unlike texts are not taken for rewordings."""
     names, delta = edited("- something else entirely\n")

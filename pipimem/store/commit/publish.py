@@ -59,10 +59,10 @@ def publish(working_copy: WorkingCopy, now: datetime) -> None:
     for _ in range(_TRIES):
         waiting = [file for file in NOTE_FILES if working_copy.is_pending(file)]
         _finish_archive(working_copy, waiting)
-        exchanged = [_exchange(working_copy, file, now) for file in waiting]
-        if not any(exchanged):
+        exchanged = {file for file in waiting if _exchange(working_copy, file, now)}
+        if not exchanged:
             return
-        _look_at_temporaries(working_copy, now)
+        _look_at_temporaries(working_copy, now, exchanged)
 
 
 def is_unfinished(working_copy: WorkingCopy) -> bool:
@@ -120,8 +120,10 @@ def temporaries_beside(target: Path) -> list[Path]:
     return [target.parent / name for name in names if is_temporary_of(name, target)]
 
 
-def _look_at_temporaries(working_copy: WorkingCopy, now: datetime) -> None:
-    """Merges what was displaced, and removes what nobody waits for."""
+def _look_at_temporaries(
+    working_copy: WorkingCopy, now: datetime, exchanged: Collection[File] = ()
+) -> None:
+    """Merges what was displaced, and removes what nobody waits for; `exchanged`: right before."""
     displaced: list[tuple[File, Path]] = []
     for file, path in _temporaries(working_copy):
         tag = tag_of(path, working_copy.target(file))
@@ -135,7 +137,7 @@ def _look_at_temporaries(working_copy: WorkingCopy, now: datetime) -> None:
     for folder in {path.parent for _, path in displaced}:
         sync_folder(folder)
     for file, path in displaced:
-        _merge_displaced(working_copy, file, path, now)
+        _merge_displaced(working_copy, file, path, now, is_exchanged=file in exchanged)
 
 
 def _is_written_again(working_copy: WorkingCopy, file: File, path: Path) -> bool:
@@ -162,7 +164,9 @@ def _is_prepared(path: Path, tag: str) -> bool:
     return is_text_of(path, tag) or not os.path.lexists(path)
 
 
-def _merge_displaced(working_copy: WorkingCopy, file: File, path: Path, now: datetime) -> None:
+def _merge_displaced(
+    working_copy: WorkingCopy, file: File, path: Path, now: datetime, *, is_exchanged: bool
+) -> None:
     """Merges what an exchange displaced, where it was more than the text before, then removes it.
 
     While somebody still writes to it, it stays where it is for the next holder of the lock.
@@ -180,32 +184,41 @@ def _merge_displaced(working_copy: WorkingCopy, file: File, path: Path, now: dat
     incoming = working_copy.incoming_text(file, found.text)
     if etag(incoming.marked) not in replaced_by(working_copy.state, file, before):
         newest = working_copy.state.known_text(file, "") or ""
-        text = _merged_with(newest, working_copy, file, incoming.text, before)
+        text = _merged_with(newest, working_copy, file, incoming, before, is_exchanged=is_exchanged)
         if text != newest or incoming.removed:
             _journal_edit(working_copy, file, text, incoming, now)
     remove(path)
 
 
 def _merged_with(
-    newest: str, working_copy: WorkingCopy, file: File, displaced: str, before: str
+    newest: str,
+    working_copy: WorkingCopy,
+    file: File,
+    incoming: IncomingText,
+    before: str,
+    *,
+    is_exchanged: bool,
 ) -> str:
-    """`newest` with what a displaced text changed; `before` begins the etag of what displaced it.
-
-    What seems to be a waiting text of ours that was damaged only adds lines.
-    """
+    """`newest` with what a displaced text changed; `before` begins the etag of its successor."""
+    displaced = incoming.text
     base = merge_base(displaced, past_texts(working_copy.state, file, before=before))
-    mark = working_copy.state.ledger.etags.get(file, "")
-    is_exchanged = not mark.startswith(before) or etag(working_copy.read_now(file).text) == mark
-    if not is_exchanged and _is_made_of_newest(working_copy, file, displaced):
-        # It was never displaced: our waiting text, damaged, beside a file that a person changed. A
-        # text that was displaced stood in the file before the newest did, so nobody can have made
-        # it of that one.
+    # A text of ours has no forgotten line.
+    is_displaced = is_exchanged or incoming.removed > 0
+    if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, before):
         displaced = only_added(base, newest, displaced)
     return merged_displaced(base, newest, displaced)
 
 
-def _is_made_of_newest(working_copy: WorkingCopy, file: File, text: str) -> bool:
-    """Whether a text was made of the one that the journal left the file with."""
+def _is_damaged_text_of_ours(working_copy: WorkingCopy, file: File, text: str, before: str) -> bool:
+    """Whether a text found after a crash seems to be the waiting one, damaged: it only adds lines.
+
+    Then it was never displaced, and lies beside a file that a person changed. A text that was
+    displaced stood in the file before the newest did, so nobody can have made it of that one;
+    `before` begins the etag of what displaced it.
+    """
+    mark = working_copy.state.ledger.etags.get(file, "")
+    if not mark.startswith(before) or etag(working_copy.read_now(file).text) == mark:
+        return False
     newest = working_copy.state.known_text(file, "")
     return merge_base(text, past_texts(working_copy.state, file)) == newest
 

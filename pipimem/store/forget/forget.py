@@ -7,10 +7,12 @@ forgotten lines. What a crash cut off, the next holder of the lock finishes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
@@ -24,6 +26,7 @@ from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
+from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
@@ -46,6 +49,7 @@ from pipimem.store.transcript.log import Transcript
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
 # than this.
 _TRIES = 5
+_PAUSE = 0.005
 
 
 def forget(
@@ -65,23 +69,51 @@ def forget(
     where one begins later, the forgetting stays under way.
     """
     if is_being_saved(working_copy):
-        raise StoreError(
-            f"{working_copy.folder}: an editor is saving a file. Nothing was forgotten; save, and "
-            "try again."
-        )
-    journal_edits(working_copy, now)
-    plan = plans.plan_for(
-        working_copy, log, what, keep_transcript, actor, inside_words=inside_words
+        raise _is_in_the_way(working_copy)
+    plan_for = partial(plans.plan_for, working_copy, log, what, keep_transcript, actor)
+    forgetting, receipt = _planned(
+        working_copy, log, now, partial(plan_for, inside_words=inside_words)
     )
-    forgetting = _Forgetting(working_copy, log, plan, now)
-    receipt = forgetting.receipt()
     if receipt.is_empty:
         if keep_transcript:  # which may hold it: it is not learnt from there
             forgetting.commit()
         return receipt
-    plans.save(_own(working_copy), plan)
+    plans.save(_own(working_copy), forgetting.plan)
     forgetting.carry_out(receipt)
     return receipt
+
+
+def _is_in_the_way(working_copy: WorkingCopy) -> StoreError:
+    return StoreError(
+        f"{working_copy.folder}: an editor is saving a file. Nothing was forgotten; save, and "
+        "try again."
+    )
+
+
+def _planned(
+    working_copy: WorkingCopy, log: Transcript, now: datetime, plan_for: Callable[[], Plan]
+) -> tuple[_Forgetting, Forgotten]:
+    """What to forget, and how much holds it, once what people saved is journalled.
+
+    That nothing holds it is not believed while somebody is saving: half of a save may lack the
+    words. Raises `StoreError` where that takes longer than `SAVE_GRACE_SECONDS`.
+    """
+    deadline = time.monotonic() + SAVE_GRACE_SECONDS
+    while True:
+        journal_edits(working_copy, now)
+        forgetting = _Forgetting(working_copy, log, plan_for(), now)
+        receipt = forgetting.receipt()
+        if not receipt.is_empty or _is_settled(working_copy):
+            return forgetting, receipt
+        if time.monotonic() > deadline:
+            raise _is_in_the_way(working_copy)
+        time.sleep(_PAUSE)
+
+
+def _is_settled(working_copy: WorkingCopy) -> bool:
+    """Whether nobody has saved a file since edits were journalled, or is at it."""
+    view = working_copy.fresh_view()
+    return not view.edited and not view.locked
 
 
 def is_under_way(working_copy: WorkingCopy) -> bool:
@@ -197,7 +229,8 @@ class _Forgetting:
             commit(copy, what, now, actor, now, Recalls(), insists=True, carry_out=self._outcome)
             # A commit leaves to others what the disk refused behind it; here it is raised.
             publish(copy, now)
-            if is_unfinished(copy):
+            # Half of a save lacks words that its rest brings back.
+            if is_unfinished(copy) or is_being_saved(copy):
                 return False
             if not self._is_in_notes():
                 return True

@@ -61,7 +61,8 @@ class Versions:
     def keep_only(self, file: File, texts: Sequence[str], now: datetime) -> None:
         """Keeps these texts of a file, the newest first, and no other."""
         kept = set()
-        for age, text in reversed(list(enumerate(texts))):
+        # The newest first: where a crash cuts this off, the others have older times still.
+        for age, text in enumerate(dict.fromkeys(texts)):
             self.keep(file, text, synced=False)
             path = self._path(file, etag(text))
             kept.add(path)

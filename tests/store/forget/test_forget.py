@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from pipimem.errors import NothingFound, StoreError
@@ -18,8 +19,11 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
+from pipimem.store.commit.commit import journal_edits
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import exchange
 from pipimem.store.forget import forget, plan
+from pipimem.store.forget.learnt_from import learnt_from
 from pipimem.store.forget.plan import Plan
 from pipimem.store.health.leftovers import leftover_findings
 from pipimem.store.history.edit_notices import edit_notices
@@ -145,6 +149,81 @@ def test_with_a_message_goes_what_was_learnt_from_it_and_stands_no_more(
         "bob likes green tea",
         "dave likes water",
     ]
+
+
+def test_with_a_message_goes_no_line_that_was_typed_when_what_was_learnt_was_deleted(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """One save did both; the two are alike, but the new line stands elsewhere."""
+    channel.append([Message.user("Dana is on leave until Monday", id="m1", speaker="alice")])
+    channel.commit(add("bob likes tea", "Dana is on leave until Monday", "carol sings"), now)
+    memory = channel.folder / "MEMORY.md"
+    learnt = "- Dana is on leave until Monday\n"
+    memory.write_text(memory.read_text().replace(learnt, "") + "- Dora leaves on Sunday\n")
+    what = learnt_from(channel.notes(), list(channel.transcript.messages()))
+    channel.forget(what, keep_transcript=False, now=now)
+    assert holding(channel.folder, "on leave until") == []
+    assert [entry.text for entry in channel.notes().memory.entries] == ["Dora leaves on Sunday"]
+
+
+def test_a_line_typed_a_moment_ago_is_forgotten_where_the_next_save_begins_meanwhile(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of that save lacks it; "nothing held it" would not be so when the save is done."""
+    channel.commit(add("bob likes tea"), now)
+    memory = channel.folder / "MEMORY.md"
+    whole = memory.read_text() + "- the number is 555 0199\n"
+    memory.write_text(whole)
+    begun: list[Timer] = []
+
+    def journalled(working_copy: WorkingCopy, when: datetime) -> None:
+        if begun:
+            return journal_edits(working_copy, when)
+        editor = memory.open("r+b", buffering=0)
+        editor.truncate(0)
+        editor.write(whole[:12].encode())
+        begun.append(Timer(0.2, lambda: (editor.write(whole[12:].encode()), editor.close())))
+        return begun[0].start()
+
+    monkeypatch.setattr(forget, "journal_edits", journalled)
+    receipt = channel.forget("555 0199", keep_transcript=False, now=now)
+    begun[0].join()
+    assert receipt.counts["entries"] == 1
+    assert holding(channel.folder, "0199") == []
+    assert "bob likes tea" in memory.read_text()
+
+
+def test_what_was_deleted_right_before_the_exchange_stays_so_where_the_next_save_follows_at_once(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older text without its forgotten line is the newest one: it is no damaged text of ours."""
+    memory, real = channel.folder / "MEMORY.md", exchange.displace
+    channel.commit(add("bob likes tea", "the number is 555 0199", "carol sings"), now)
+    channel.commit(add("dave runs"), now)
+    older, done = memory.read_text(), []
+    channel.forget("555 0199", keep_transcript=False, now=now)
+
+    def displace(prepared: Path, target: Path) -> Path | None:
+        if target != memory or done:
+            return real(prepared, target)
+        done.append(memory.write_text(older.replace("- bob likes tea\n", "")))
+        found = real(prepared, target)
+        memory.write_text(memory.read_text() + "- typed after it\n")
+        return found
+
+    monkeypatch.setattr(publish, "displace", displace)
+    older = older.replace("- carol sings\n", "- typed before\n- carol sings\n")
+    memory.write_text(older)
+    channel.journal_edits(now)
+    channel.commit(add("frank cooks"), now)
+    assert [entry.text for entry in channel.notes().memory.entries] == [
+        "typed before",
+        "carol sings",
+        "dave runs",
+        "typed after it",
+        "frank cooks",
+    ]
+    assert holding(channel.folder, "0199") == []
 
 
 def test_an_unknown_id_forgets_nothing(full: ChannelStore, now: datetime) -> None:

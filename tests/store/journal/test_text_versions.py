@@ -71,6 +71,34 @@ def test_the_past_of_a_forgetting_keeps_its_order(tmp_path: Path, now: datetime)
     assert texts(tmp_path) == {*past, "another file"}
 
 
+@pytest.mark.parametrize("done", range(6))
+def test_so_does_the_past_of_one_that_is_cut_off(
+    tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch, done: int
+) -> None:
+    """A text that was reached and one that was not: the newer one is first, as before."""
+    past = [f"text {number}" for number in range(6)]
+    versions = Versions(tmp_path)
+    versions.keep_only(File.MEMORY, past, now)
+    reached, keep = iter(range(done)), Versions.keep
+
+    def kept_until(self: Versions, file: File, text: str, *, synced: bool = True) -> None:
+        if next(reached, None) is None:
+            raise KeyboardInterrupt
+        keep(self, file, text, synced=synced)
+
+    monkeypatch.setattr(Versions, "keep", kept_until)
+    with pytest.raises(KeyboardInterrupt):
+        versions.keep_only(File.MEMORY, past, now + timedelta(minutes=1))
+    assert [versions.text(File.MEMORY, name) for name in versions.names(File.MEMORY)] == past
+
+
+def test_a_text_that_stood_twice_is_as_young_as_the_newer(tmp_path: Path, now: datetime) -> None:
+    """A restore brings an older text once more."""
+    versions = Versions(tmp_path)
+    versions.keep_only(File.MEMORY, ["a", "b", "a"], now)
+    assert [versions.text(File.MEMORY, name) for name in versions.names(File.MEMORY)] == ["a", "b"]
+
+
 @pytest.mark.parametrize("damage", [b"", b"half", b"\xff"])
 def test_a_damaged_version_is_written_again(tmp_path: Path, damage: bytes) -> None:
     """That a file has its name says nothing of what it holds."""
