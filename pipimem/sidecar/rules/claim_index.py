@@ -117,6 +117,14 @@ def _keys_of(said: str, words: Words) -> frozenset[Hashable]:
 @remembered(_TEXTS_READ)
 def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
     """Sets of keys: what a statement ends or changes has all of at least one of them."""
+    needs = [*_needs_of_end(said, words), *_needs_of_denial(said, words)]
+    if says("change", said):
+        needs += _needs_of_change(said, words)
+    return tuple(need for need in needs if need)
+
+
+def _needs_of_end(said: str, words: Words) -> list[frozenset[Hashable]]:
+    """What was in trouble and is over, and what does not take place; any day it names as well."""
     needs: list[frozenset[Hashable]] = []
     clauses = clauses_of(said, words)
     for _, end in OVERCOME:
@@ -128,20 +136,29 @@ def _needs_of(said: str, words: Words) -> tuple[frozenset[Hashable], ...]:
         needs += [frozenset([("day", day)]) for _, day in days_of(clause)]
     if needs or says("change", said):
         needs += [frozenset([("time", date)]) for date in dates_of(said)]
-    needs += [frozenset([("bare", value)]) for value in values_left(said)]
+    return needs
+
+
+def _needs_of_denial(said: str, words: Words) -> list[frozenset[Hashable]]:
+    """What has a value or words that are said to be wrong, and a promise that is taken back."""
+    needs: list[frozenset[Hashable]] = [frozenset([("bare", one)]) for one in values_left(said)]
     needs += [signs_of(matter(word, words)) for word in words_denied(said)]
     if backs_out(said):
         needs += [frozenset([_PROMISE, word]) for word in matter(said, words)]
-    if says("change", said):
-        heads = [head for head, _, _ in changes_told(said, words)]
-        heads = [head for head in heads if matter(head, words)]
-        needs += [matter(head, words) | values_of(head) | _tagged(head) for head in heads]
-        needs += [_turned(clause, words) for clause in clauses]
-        left = first_match(rules("changes")["from"], said)
-        needs += [matter(left["left"], words)] if left else []
-        needs += [_keys_of(part, words) for part in _QUOTES.split(said)[:-1]]
-        needs += [frozenset([subject]) for subject, _ in new_only_values(said, words)]
-    return tuple(need for need in needs if need)
+    return needs
+
+
+def _needs_of_change(said: str, words: Words) -> list[frozenset[Hashable]]:
+    """What gets another value by a word of change, or is turned round by it."""
+    heads = [head for head, _, _ in changes_told(said, words)]
+    heads = [head for head in heads if matter(head, words)]
+    needs = [matter(head, words) | values_of(head) | _tagged(head) for head in heads]
+    needs += [_turned(clause, words) for clause in clauses_of(said, words)]
+    left = first_match(rules("changes")["from"], said)
+    needs += [matter(left["left"], words)] if left else []
+    needs += [_keys_of(part, words) for part in _QUOTES.split(said)[:-1]]
+    needs += [frozenset([subject]) for subject, _ in new_only_values(said, words)]
+    return needs
 
 
 def _turned(clause: str, words: Words) -> frozenset[Hashable]:
