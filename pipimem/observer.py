@@ -98,6 +98,10 @@ class Observers:
                     f"observer must have the methods begin and end, as pipimem.Observer; "
                     f"{observer!r} has no {name}."
                 )
+        if not hasattr(observer, "wants_content"):
+            raise ArgumentError(
+                f"observer must say wants_content, as pipimem.Observer; {observer!r} does not."
+            )
         self._all = (*self._all, observer)
         self.wants_content = self.wants_content or observer.wants_content
 

@@ -50,12 +50,18 @@ def asks_to_keep(own: str) -> bool:
 
 def accepts(own: str) -> bool:
     """Whether somebody's own words agree to what was said just before, or ask to keep it."""
-    return _first(_ACCEPTED, plain(own)) in ("keep", "agreed")
+    return _first(_ACCEPTED, plain(own)) in ("keep", "agreed", "taken proposal")
 
 
 def agrees(own: str) -> bool:
-    """Whether they accept what somebody else said just before, or take it up ("noted", 收到)."""
-    return bool(_first(_ACCEPTED, plain(own)))
+    """Whether they agree to a rule that somebody else just set ("agreed", "noted", 收到).
+
+    What they will do themselves, or an objection behind it, is no agreement.
+    """
+    text = plain(own)
+    contrasts = (pattern for kind, _, pattern in _patterns(_ACCEPTED) if kind == "contrast")
+    is_contrary = any(pattern().search(text) for pattern in contrasts)
+    return not is_contrary and _first(_ACCEPTED, text) in ("keep", "agreed", "taken up")
 
 
 @lru_cache(maxsize=1024)  # a sentence is judged as it was said, and as an entry

@@ -109,3 +109,18 @@ def test_a_text_to_forget_is_not_looked_through_letter_by_letter() -> None:
     require_targets(_Whole("the door code"), "", "")
     with pytest.raises(ArgumentError, match="what must be"):
         require_targets(["memory:abc", 5], "", "")
+
+
+def test_an_observer_says_whether_it_wants_content(tmp_path: Path) -> None:
+    """One that does not is not told of anything."""
+
+    class Silent:
+        def begin(self, operation: object) -> object:
+            return operation
+
+        def end(self, operation: object, begun: object) -> None:
+            """Nothing."""
+
+    pipimem = Pipimem(workspace(tmp_path))
+    with pytest.raises(ArgumentError, match="must say wants_content"):
+        pipimem.add_observer(Silent())  # type: ignore[arg-type]

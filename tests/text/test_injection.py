@@ -8,7 +8,7 @@ import time
 import pytest
 from pipimem import resources
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import directs_conduct, injection_kind, is_order, is_risky
+from pipimem.text.injection import agrees, directs_conduct, injection_kind, is_order, is_risky
 
 LINES = [
     (name, kind, line)
@@ -81,3 +81,26 @@ def test_a_long_text_takes_no_longer_than_it_is(unit: str) -> None:
     is_order(text)
     taken_apart(text)
     assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize(
+    "own", ["Agreed.", "Noted, thanks!", "收到", "好，就这么办", "sounds good"]
+)
+def test_who_takes_a_rule_up_agrees(own: str) -> None:
+    """In a word or two at the beginning."""
+    assert agrees(own)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        "I'll have lunch now",
+        "I'll read it later and no, I disagree",
+        "我去买菜",
+        "知道了，但是我不同意",
+        "Noted, but I object.",
+    ],
+)
+def test_what_somebody_will_do_or_objects_is_no_agreement(own: str) -> None:
+    """A rule of one voice would bind everybody by it."""
+    assert not agrees(own)

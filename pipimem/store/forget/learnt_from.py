@@ -54,11 +54,12 @@ def learnt_before(
     if not messages:
         return frozenset()
     said, records = _Said(messages), _records(working_copy.state)
-    standing = {folded(entry.text) for file in NOTE_FILES for entry in notes.note(file).entries}
+    entries = [entry for file in NOTE_FILES for entry in notes.note(file).entries]
+    standing = {folded_lines(entry.text) for entry in entries}
     found = {
         folded_lines(entry.text)
         for entry in _past_entries(working_copy)
-        if folded(entry.text) not in standing
+        if folded_lines(entry.text) not in standing
         and _name_if_learnt(entry, _sources(records.get(entry.record_name)), said)
     }
     return frozenset(found - {""})

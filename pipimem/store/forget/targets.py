@@ -60,8 +60,8 @@ def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:
 class ForgetTargets:
     """What is to be forgotten: folded texts, and ids of messages to be emptied.
 
-    `inside_words` is as in `stands_in`. `lines` are folded entries that stand no more: nothing goes
-    that says more than one of them.
+    `inside_words` is as in `stands_in`. `lines` are folded entries that stand no more: they go from
+    past texts and the archive where nothing but one of them is said, never from what people said.
     """
 
     texts: tuple[str, ...]
@@ -79,15 +79,16 @@ class ForgetTargets:
 
     def are_in(self, text: str) -> bool:
         """Whether a text holds any of the texts, whatever its white space and bullets."""
-        return (
-            self._any_in(folded(text))
-            or self._any_in(folded_lines(text))
-            or (bool(self.lines) and folded_lines(text) in self.lines)
-        )
+        return self._any_in(folded(text)) or self._any_in(folded_lines(text))
+
+    def are_in_block(self, text: str) -> bool:
+        """Whether a block of a note holds any of the texts, or is one of the lines."""
+        return self.are_in(text) or (bool(self.lines) and folded_lines(text) in self.lines)
 
     def are_in_a_line_of(self, text: str) -> bool:
-        """Whether a text, or a line of it, holds any."""
-        return self.are_in(text) or (bool(self.lines) and any(map(self.are_in, text.splitlines())))
+        """Whether a note, or a line of it, holds any."""
+        by_line = bool(self.lines) and any(map(self.are_in_block, text.splitlines()))
+        return self.are_in(text) or by_line
 
     def _any_in(self, text: str) -> bool:
         return any(stands_in(text, needle, inside_words=self.inside_words) for needle in self.texts)
@@ -103,7 +104,7 @@ def without(text: str, targets: ForgetTargets, key: bytes) -> tuple[str, list[st
     document = parsed(text)
     lines, removed = list(document.lines), []
     for block in reversed([block for section in document.sections for block in section.blocks]):
-        if targets.are_in("".join(document.lines[block.start : block.end])):
+        if targets.are_in_block("".join(document.lines[block.start : block.end])):
             lines[block.start : block.end] = _cleaned_block(document, block, targets)
             if block.kind in (BlockKind.ENTRY, BlockKind.PARAGRAPH):
                 removed.append(content_id(key, block.text))
@@ -118,8 +119,8 @@ def _cleaned_block(document: Document, block: MarkdownBlock, targets: ForgetTarg
         # A heading stays one, or what stands below would come under another.
         return [f"{'#' * block.level} …{document.eol}"]
     lines = document.lines[block.start : block.end]
-    kept = [line for line in lines if not targets.are_in(line)]
-    return [] if targets.are_in("".join(kept)) else kept
+    kept = [line for line in lines if not targets.are_in_block(line)]
+    return [] if targets.are_in_block("".join(kept)) else kept
 
 
 def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Message] = ()) -> Ledger:

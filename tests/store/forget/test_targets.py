@@ -91,3 +91,13 @@ def test_who_said_nothing_else_is_no_speaker_any_more() -> None:
     targets = ForgetTargets.of([], ["1", "2"])
     assert blanked_ledger(ledger, targets, said).speakers == ("Dana", "", "Ines")
     assert blanked_ledger(ledger, ForgetTargets.of(["Ines"])).speakers == ("Dana", "Tom", "")
+
+
+def test_entries_that_stand_no_more_go_from_notes_and_never_from_what_people_said() -> None:
+    """Somebody else may have said the same words: their message stays as it is."""
+    targets = ForgetTargets((), frozenset({"m1"}), lines=frozenset({"tom lives in berlin"}))
+    said = Message.user("Tom lives in Berlin", id="m2", speaker="ann")
+    assert blanked_message(said, targets) == said
+    assert without("- Tom lives in Berlin\n- Tom lives in Berlin, says ann\n", targets, KEY)[0] == (
+        "- Tom lives in Berlin, says ann\n"
+    )
