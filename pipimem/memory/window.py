@@ -16,6 +16,8 @@ from pipimem.text.fence import unfenced, without_untagged_blocks
 SLICE_CHARS = 28_000
 # One message may not fill a slice; what a person pasted beyond this is in the transcript.
 _MESSAGE_CHARS = 4_000
+# Somebody asks so many messages behind, at most, not to note what was said.
+_AROUND = 6
 # Of a tool's output the head says what it did and the tail how it ended.
 _TOOL_HEAD, _TOOL_TAIL = 300, 300
 # Lines of tool output that say nothing to remember: progress bars, separators, bare numbers,
@@ -62,19 +64,20 @@ class Window:
 
 def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:
     """The transcript in slices of at most `chars` characters, some without words."""
-    kept: list[Message] = []
-    first = last = size = 0
-    for message in messages:
+    told, kept = list(messages), list[Message]()
+    first = last = size = begin = 0
+    for place, message in enumerate(told):
         clean = _cleaned(message)
         if clean and size + len(clean.content) > chars and kept:
-            yield Window(_on_the_record(kept), first, last)
-            kept, first, size = [], 0, 0
+            around = told[max(0, begin - _AROUND) : place + _AROUND]
+            yield Window(_on_the_record(kept, around), first, last)
+            kept, first, size, begin = [], 0, 0, place
         first, last = first or message.number, message.number
         if clean:
             kept.append(clean)
             size += len(clean.content)
     if first:
-        yield Window(_on_the_record(kept), first, last)
+        yield Window(_on_the_record(kept, told[max(0, begin - _AROUND) :]), first, last)
 
 
 def counted(messages: Sequence[Message]) -> tuple[int, int]:
@@ -98,9 +101,12 @@ def _cleaned(message: Message) -> Message | None:
     return replace(message, content=text) if text else None
 
 
-def _on_the_record(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The messages without those whose speakers ask not to note them, and what the bot answered."""
-    private = off_the_record(messages)
+def _on_the_record(messages: Sequence[Message], around: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages without those whose speakers ask not to note them, and what the bot answered.
+
+    `around` are they and their neighbours, where the asking may stand.
+    """
+    private = off_the_record(around)
     return tuple(message for message in messages if message.id not in private)
 
 

@@ -73,3 +73,22 @@ def test_what_its_speaker_asks_not_to_note_no_model_sees() -> None:
     ) == ["the shop opens on Monday", "the record shop is closed"]
     [window] = windows([message(1, "off the record: I am moving")])
     assert (window.messages, window.last) == ((), 1)
+
+
+def test_what_is_asked_in_the_next_slice_holds_for_the_one_before() -> None:
+    """And what the bot answers there to what was off the record is left out as well."""
+    slices = windows(
+        [
+            message(1, "x" * 60),
+            message(2, "my salary is going up in May"),
+            message(3, "please don't write that down"),
+            message(4, "off the record: I am leaving the firm"),
+            message(5, "y" * 60, "assistant", "bot"),
+            message(6, "lunch is at noon"),
+        ],
+        chars=90,
+    )
+    assert [one.content for window in slices for one in window.messages] == [
+        "x" * 60,
+        "lunch is at noon",
+    ]

@@ -97,9 +97,10 @@ def clauses_that_cancel(said: str, words: Words) -> list[str]:
 def is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
     """Whether what a clause is about is said not to take place, or its date by who named it."""
     for clause in clauses_that_cancel(said, words):
-        if is_own and _name_one_day(clause, older):
-            return True
         subject = matter(clause, words)
+        is_that = not subject or bool(subject & matter(older, words))
+        if is_own and is_that and _name_one_day(clause, older):
+            return True
         # A bare date of somebody else's may be that of many things.
         is_named = bool(subject) or bool(values_of(clause) and not dates_of(clause))
         is_of_it = signs_of(subject) <= signs_of(matter(older, words))
