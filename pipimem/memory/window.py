@@ -104,9 +104,10 @@ def _cleaned(message: Message) -> Message | None:
 def _on_the_record(messages: Sequence[Message], around: Sequence[Message]) -> tuple[Message, ...]:
     """The messages without those whose speakers ask not to note them, and what the bot answered.
 
-    `around` are they and their neighbours, where the asking may stand.
+    `around` are they and their neighbours, where the asking may stand: in what people said, not in
+    a block of memory beside it.
     """
-    private = off_the_record(around)
+    private = off_the_record([clean for clean in map(_cleaned, around) if clean])
     return tuple(message for message in messages if message.id not in private)
 
 

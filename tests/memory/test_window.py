@@ -92,3 +92,9 @@ def test_what_is_asked_in_the_next_slice_holds_for_the_one_before() -> None:
         "x" * 60,
         "lunch is at noon",
     ]
+
+
+def test_an_entry_about_a_secret_hides_no_message() -> None:
+    """What memory put before a message is not what its speaker said."""
+    block = fenced([("MEMORY: Facts", ["Ann: this is confidential"])], b"a channel's key")
+    assert contents(message(1, f"{block}\nthe fair is on 3 May")) == ["the fair is on 3 May"]
