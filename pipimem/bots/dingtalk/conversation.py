@@ -208,8 +208,8 @@ class Conversation:
         if one.command or one.answers:
             commands = ChatCommands(self.shared, self.channel)
             done = await commands.run(one.message, one.command, one.answers)
-            if done.pending:
-                self.question.asked = done.pending
+            if done.asks:
+                self.question.asked = done.asks
             if done.drops_context:
                 self.context.clear()
         elif one.message.addressed:
