@@ -260,7 +260,7 @@ class NoteFiles:
             return after
 
         text = replaced_lines(note.text, entry.start, entry.end, changed)
-        done = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
+        done = Change("edited", place.file, place.section, entry.text, after.strip(), entry.id)
         return self._rewritten(notes, place.file, text, done)
 
     def _found(self, place: EntryPlace, notes: Notes) -> Entry | None:
