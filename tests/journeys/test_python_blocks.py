@@ -123,7 +123,8 @@ class TestWhatTheBlocksDo:
         assert names["hits"][0].item.id in {item.id for item in names["around"]}
         assert {entry.trust for entry in names["stale"]} <= {Trust.INFERRED}
         numbers = [change.number for change in names["changes"]]
-        assert numbers == sorted(numbers, reverse=True) != []
+        assert numbers
+        assert numbers == sorted(numbers, reverse=True)
 
     async def test_a_call_of_a_model_is_answered(self, folder: str, names: dict[str, Any]) -> None:
         """tools.md: the result goes back as a message of the tool."""
