@@ -196,8 +196,8 @@ class MaintenanceWorker:
         pause = self.background.pause_after_bug(JOB, folder)
         if pause:  # news of the channel do not mend a bug
             return pause
-        stamps = partial(self._visit_again, folder)
-        visit = await self.background.attempt(JOB, stamps, folder, warns=self.report is None)
+        look = partial(self._visit_again, folder)
+        visit = await self.background.attempt(JOB, look, folder, warns=self.report is None)
         if isinstance(visit, Failure):
             visit = await self._postpone(folder, visit)
         if visit is None:
