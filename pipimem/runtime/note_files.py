@@ -286,8 +286,8 @@ class NoteFiles:
         note = notes.note(place.file)
         current = with_newlines(self._shown_note(note))
         both = with_block(current, place.section, draft) if draft.strip() else current
-        heir = successor(notes, place)
-        theirs = with_newlines(self._shown_lines(note, heir)) if heir is not None else ""
+        found = successor(notes, place)
+        theirs = with_newlines(self._shown_lines(note, found)) if found is not None else ""
         return EditConflict(place.file, note.etag, current, both, (place.source,), theirs)
 
 

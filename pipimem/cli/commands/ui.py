@@ -85,7 +85,8 @@ def command(
                 taken = listening.getsockname()[1]
                 shown = f"[{host}]" if ":" in host else host
                 address = f"http://{shown}:{taken}/#token={token.value}"
-                note(f"looking at {pipimem.store.root}: {_told(address, token.is_generated)}")
+                reached_at = _shown_address(address, token.is_generated)
+                note(f"looking at {pipimem.store.root}: {reached_at}")
                 hosts = [*loopback_hosts(taken), *host_headers([shown, *names], taken)]
                 pages = Pages(pipimem, channel, read_only)
                 async with metrics.served(pipimem):
@@ -109,7 +110,7 @@ def _refuse_unsafe(host: str, *, is_unencrypted: bool, is_generated: bool) -> No
         )
 
 
-def _told(address: str, is_generated: bool) -> str:
+def _shown_address(address: str, is_generated: bool) -> str:
     """The address for the terminal; a token that the operator gave is not shown again."""
     return address if is_generated else f"{address.partition('#')[0]}#token=…"
 

@@ -256,7 +256,7 @@ class MaintenanceWorker:
         """Free the memory of a quiet channel; returns when it is due, if only to free it."""
         if idle_for >= _QUIET:
             await host.unload()
-        elif host.is_awake:
+        elif host.is_loaded:
             return min(due or self._in(_QUIET), self._in(_QUIET - idle_for))
         return due
 
