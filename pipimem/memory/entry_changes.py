@@ -129,10 +129,11 @@ def superseding(
 
 
 def reworded(decision: Decision, notes: Notes, name: str, kind: Kind | None) -> Decision:
-    """As `superseding` for one entry, whose speaker and last day stay where no others are given.
+    """A decision that adds one entry, as one that puts it in the place of the entry of an id.
 
-    The same text under another kind only moves. What was kept as a quote stays one, whatever is
-    made of its words, and never moves: raises `PipimemError` there.
+    Its speaker and last day stay where no others are given. The same text under another kind only
+    moves. What was kept as a quote stays one, whatever is made of its words, and never moves:
+    raises `PipimemError` there, for what a person typed, and `NothingFound` for an unknown id.
     """
     (entry,) = entries_of(notes, [name])
     record = notes.record(entry.id)

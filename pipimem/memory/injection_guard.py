@@ -99,7 +99,7 @@ class SuspectTalk:
         return self.why_refused(text, sources) or self.conduct.verdict(text)
 
     def _why_taken(self, text: str) -> str:
-        """Whether a text is made of passages that are not to be learnt rather than of own words."""
+        """`repeated` where a text is made of passages rather than of own words; else empty."""
         if not self.passages:
             return ""
         said = _Passage.of(words_said(text))

@@ -64,12 +64,12 @@ class Window:
 
 def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:
     """The transcript in slices of at most `chars` characters, some without words."""
-    told, kept = list(messages), list[Message]()
+    talk, kept = list(messages), list[Message]()
     first = last = size = begin = 0
-    for place, message in enumerate(told):
+    for place, message in enumerate(talk):
         clean = _cleaned(message)
         if clean and size + len(clean.content) > chars and kept:
-            around = told[max(0, begin - _AROUND) : place + _AROUND]
+            around = talk[max(0, begin - _AROUND) : place + _AROUND]
             yield Window(_on_the_record(kept, around), first, last)
             kept, first, size, begin = [], 0, 0, place
         first, last = first or message.number, message.number
@@ -77,7 +77,7 @@ def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[W
             kept.append(clean)
             size += len(clean.content)
     if first:
-        yield Window(_on_the_record(kept, told[max(0, begin - _AROUND) :]), first, last)
+        yield Window(_on_the_record(kept, talk[max(0, begin - _AROUND) :]), first, last)
 
 
 def counted(messages: Sequence[Message]) -> tuple[int, int]:

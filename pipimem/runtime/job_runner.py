@@ -168,7 +168,7 @@ class JobRunner:
                 self.vocabulary.synonyms(),
                 limits_of(self.settings.recall),
             )
-            return check.held(decision)
+            return check.without_losses(decision)
 
         return await to_thread.run_sync(without_lost)
 

@@ -204,7 +204,7 @@ class ChannelStore:
             self._opened.has_written = False
 
     @property
-    def is_awake(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether notes or ledger are held in memory."""
         return self._opened.working_copy is not None
 

@@ -72,11 +72,8 @@ class ChannelJobs(JobRunner):
 
     def due(self) -> dict[str, gates.Gate]:
         """The gate of every job, from counters and stamps alone; call in a thread."""
-        notes, last = (
-            self.store.with_pending_recalls(self.store.notes()),
-            self.store.transcript.last_number,
-        )
-        return self._gates(notes, last)
+        notes = self.store.with_pending_recalls(self.store.notes())
+        return self._gates(notes, self.store.transcript.last_number)
 
     async def gate(self, task: str, *, forced: bool = False) -> gates.Gate:
         """The gate of one job; before a refresh the messages since the last are counted."""
