@@ -22,6 +22,7 @@ from pipimem.memory.foreign_text import (
 from pipimem.memory.one_voice import ONE_VOICE, OneVoice, one_voice
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
@@ -185,10 +186,10 @@ def without_injections(
             notes.append(f"{NOBODY_SAID}, learnt from {sources}")
         elif talk.conduct.verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
-            learned.append(replace(item, as_quote=True))
+            learned.append(replace(item, quote_reason=QuoteReason.CONDUCT))
         elif place in binding:
             notes.append(f"{ONE_VOICE}, said in {sources}")
-            learned.append(replace(item, as_quote=True, one_voice=True))
+            learned.append(replace(item, quote_reason=QuoteReason.ONE_MEMBER))
         else:
             learned.append(item)
     history = [one for one in answer.history if not talk.why_not_noted(one.text, one.sources)]

@@ -19,6 +19,7 @@ from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Confirm, Target, Trust
+from pipimem.notes.quote_reason import QuoteReason, awaits_second_voice
 from pipimem.sidecar.rules.choosing import sure_kind
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.tasks import Learned
@@ -27,10 +28,10 @@ from pipimem.text.injection import agrees, asks_to_keep, is_order
 from pipimem.text.quotes import begins_with_itself, words_said
 
 ONE_VOICE = "binds others, and one member alone says so: kept as a quote"
-# So much of a text makes a message one that says it; a chance word is less.
-_SAYS = 0.15
-# So much of a text stands in what one member alone said of a rule: it tells the rule again.
-_TOLD_AGAIN = 0.5
+# A message in which so much of a text stands says it; a chance word is less.
+_SAID_SHARE = 0.15
+# A text of which so much stands in a rule restates the rule.
+_RESTATED_SHARE = 0.5
 # The section of SESSION.md that comes with every turn, and the one for what is going on.
 _BINDING, _STATE = "Constraints", "Current State"
 # Kinds under which a model may file what tells somebody what to do.
@@ -62,7 +63,7 @@ class OneVoice:
         rules = [stretches(words_said(items[place].text)) for place in found]
         for place in alone:
             told = stretches(words_said(items[place].text))
-            if any(_share(told, rule) >= _TOLD_AGAIN for rule in rules):
+            if any(_share(told, rule) >= _RESTATED_SHARE for rule in rules):
                 found.add(place)
         return frozenset(found)
 
@@ -84,7 +85,7 @@ class OneVoice:
     def _is_alone(self, item: Learned) -> bool:
         """Whether the messages an item names are one member's, or only one member's say it."""
         sources = [name for name in item.sources if name in self.speakers]
-        told = self._who_says(item.text, sources, _SAYS)
+        told = self._who_says(item.text, sources, _SAID_SHARE)
         if not self.agreed.isdisjoint(told):
             return False
         voices = {self.speakers[name] for name in told or sources}
@@ -92,7 +93,7 @@ class OneVoice:
 
     def _tells_one(self, text: str) -> bool:
         """Whether most of a text, which names no messages, was said by one member alone."""
-        told = self._who_says(text, self.speakers, _TOLD_AGAIN)
+        told = self._who_says(text, self.speakers, _RESTATED_SHARE)
         voices = {self.speakers[name] for name in told}
         return len(voices) == 1 and self.agreed.isdisjoint(told)
 
@@ -134,14 +135,26 @@ def agreed_quotes(messages: Sequence[Message], notes: Notes) -> list[Confirm]:
     return found
 
 
+def seconded_by(item: Learned, speaker: str, same: Iterable[Entry], notes: Notes) -> list[Target]:
+    """The quotes among the entries that say the same to which an item is the second voice.
+
+    What one member alone says is none to their own words; what a newcomer says is none at all.
+    """
+    if not item.quote_reason:
+        return lone_quotes(same, notes)
+    if item.quote_reason == QuoteReason.ONE_MEMBER:
+        return lone_quotes(same, notes, but_of=speaker)
+    return []
+
+
 def lone_quotes(entries: Iterable[Entry], notes: Notes, *, but_of: str = "") -> list[Target]:
     """Those of the entries that are quotes for want of a second voice, but for one speaker's."""
     found: list[Target] = []
     for entry in entries:
         record = notes.record(entry.id)
-        if record is None or record.trust is not Trust.QUOTED or record.speaker == but_of:
+        if not entry.bullet or record is None or (but_of and record.speaker == but_of):
             continue
-        if entry.bullet and kind_of(entry.section) in STANDING:
+        if awaits_second_voice(record, kind_of(entry.section)):
             found.append(entry.target)
     return found
 

@@ -16,6 +16,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Confirm, Supersede, Trust
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.settings import GroupSettings, MaintenanceSettings
 from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.store.workspace import WorkspaceStore
@@ -59,6 +60,7 @@ def test_a_rule_of_one_member_is_a_quote_of_its_kind_that_does_not_stand(text: s
     (added,) = found.operations
     assert isinstance(added, Add)
     assert (added.kind, added.trust) == (Kind.CONSTRAINT, Trust.QUOTED)
+    assert added.quote_reason == QuoteReason.ONE_MEMBER
     assert added.text.startswith("Tom")
     assert added.text.endswith(f"“{text}”")
 
@@ -70,7 +72,7 @@ def test_it_is_the_hosts_choice_and_one_person_is_no_group() -> None:
         answer, notes = without_injections(
             Consolidated((rule(),)), messages, people, two_voices=two_voices
         )
-        assert ([one.as_quote for one in answer.learned], notes) == ([False], ())
+        assert ([one.quote_reason for one in answer.learned], notes) == ([""], ())
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_a_second_member_who_says_the_same_makes_it_a_rule() -> None:
     assert lone_quotes([entry], notes, but_of="Tom") == []
     for speaker, wanted in (("Ann", Supersede), ("Tom", Confirm)):
         messages = talk((speaker, RULE))
-        item = replace(rule(), speaker=speaker, as_quote=True, one_voice=True)
+        item = replace(rule(), speaker=speaker, quote_reason=QuoteReason.ONE_MEMBER)
         (operation,) = promoted((item,), notes, {one.id: one for one in messages}, NOON).operations
         assert isinstance(operation, wanted)
         if isinstance(operation, Supersede):
@@ -154,7 +156,7 @@ def test_one_voice_ends_no_rule_of_others(trust: Trust, ends: bool) -> None:
     record = Record(trust, "constraint", ("t1",), "Bea", "2026-11-01T09:00:00+08:00")
     notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
     messages = {one.id: one for one in talk(("Tom", RULE))}
-    item = replace(rule(), as_quote=True, one_voice=True, replaces=(entry.id,))
+    item = replace(rule(), quote_reason=QuoteReason.ONE_MEMBER, replaces=(entry.id,))
     found = promoted((item,), notes, messages, NOON)
     assert isinstance(found.operations[0], Supersede if ends else Add)
     kept = () if ends else ("not replaced, one member alone says so: 周五下午三点开会",)
