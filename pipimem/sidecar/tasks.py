@@ -21,15 +21,11 @@ _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds.
-
-    With `two_voices` no member of a group alone sets a rule.
-    """
+    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
 
     channel: str
     correlation: str
     timeout: float
-    two_voices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
