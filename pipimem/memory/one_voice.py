@@ -14,12 +14,11 @@ from dataclasses import dataclass, field, replace
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.foreign_text import stretches
 from pipimem.notes.entry import Entry
-from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Confirm, Target, Trust
-from pipimem.notes.quote_reason import QuoteReason, awaits_second_voice
+from pipimem.notes.quote_reason import QuoteReason, awaiting
 from pipimem.sidecar.rules.choosing import sure_kind
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.tasks import Learned
@@ -177,14 +176,8 @@ def seconded_by(item: Learned, speaker: str, same: Iterable[Entry], notes: Notes
 
 def lone_quotes(entries: Iterable[Entry], notes: Notes, *, but_of: str = "") -> list[Target]:
     """Those of the entries that are quotes for want of a second voice, but for one speaker's."""
-    found: list[Target] = []
-    for entry in entries:
-        record = notes.record(entry.id)
-        if not entry.bullet or record is None or (but_of and record.speaker == but_of):
-            continue
-        if awaits_second_voice(record, kind_of(entry.section)):
-            found.append(entry.target)
-    return found
+    found = awaiting(entries, notes)
+    return [entry.target for entry, record in found if not but_of or record.speaker != but_of]
 
 
 def _agreed(own: Sequence[Message], newcomers: frozenset[str] | None) -> Iterator[str]:

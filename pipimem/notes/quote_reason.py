@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+from pipimem.notes.entry import Entry
+from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.ledger import Record
+from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 
 
@@ -36,3 +40,18 @@ def awaits_second_voice(record: Record, heading: Kind | None) -> bool:
     if record.quote_reason:
         return record.quote_reason in AWAITING
     return heading in STANDING
+
+
+def awaiting(entries: Iterable[Entry], notes: Notes) -> Iterator[tuple[Entry, Record]]:
+    """Those of the entries that are quotes until another member agrees, with their records."""
+    for entry in entries:
+        record = notes.record(entry.id)
+        if entry.bullet and record and awaits_second_voice(record, kind_of(entry.section)):
+            yield entry, record
+
+
+def why_awaiting(record: Record) -> str:
+    """Who alone said what awaits a second voice, and on which day, as far as that is known."""
+    who = "a newcomer" if record.quote_reason == QuoteReason.NEWCOMER else "one member"
+    known = ", ".join(filter(None, (record.speaker, record.when[:10])))
+    return f"{who} alone said it ({known})" if known else f"{who} alone said it"

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import QuoteReason, awaits_second_voice
+from pipimem.notes.quote_reason import (
+    QuoteReason,
+    awaiting,
+    awaits_second_voice,
+    why_awaiting,
+)
+
+from tests.notes.building import notes_of
 
 
 @pytest.mark.parametrize(
@@ -34,3 +43,21 @@ def test_an_older_record_goes_by_its_heading() -> None:
     assert awaits_second_voice(older, Kind.PREFERENCE)
     assert not awaits_second_voice(older, Kind.FACT)
     assert not awaits_second_voice(Record(Trust.EXPLICIT), Kind.CONSTRAINT)
+
+
+def test_it_is_told_who_alone_said_what_waits() -> None:
+    """Name and day as far as they are known; a name that was forgotten is not."""
+    record = Record(
+        Trust.QUOTED, speaker="Tom", when="2026-11-10T09:00:00+08:00", quote_reason="newcomer"
+    )
+    assert why_awaiting(record) == "a newcomer alone said it (Tom, 2026-11-10)"
+    assert why_awaiting(replace(record, speaker="", when="")) == "a newcomer alone said it"
+    assert (
+        why_awaiting(replace(record, quote_reason="", when="")) == "one member alone said it (Tom)"
+    )
+
+
+def test_only_a_bullet_waits() -> None:
+    """A paragraph is a person's own, whatever the ledger says of its words."""
+    notes = notes_of("## Constraints\n\n- no deploys\n\nno reviews\n", trust=Trust.QUOTED)
+    assert [entry.text for entry, _ in awaiting(notes.memory.entries, notes)] == ["no deploys"]
