@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pipimem import Pipimem, Settings
@@ -215,7 +216,11 @@ def test_a_rule_of_one_is_no_constraint_of_the_session() -> None:
         "Current State": ("Tea", RULE),
     }
     agreed = (*alone, *talk(("Bob", "x"), ("Ann", "收到"))[1:])
-    for messages, newcomers in ((agreed, None), (alone, frozenset[str]())):
+    assert sheet_without_injections(sheet, alone, ["Ann"], frozenset({"m0"})) == {
+        "Constraints": ("No phones at the table",),
+        "Current State": ("Tea", RULE),
+    }
+    for messages, newcomers in ((agreed, None), (agreed, frozenset({"m0"})), (alone, frozenset())):
         found = sheet_without_injections(sheet, messages, ["Ann"], newcomers)
         assert found == sheet
 
@@ -292,3 +297,36 @@ async def test_as_installed_a_newcomer_sets_no_rule_for_a_group(tmp_path: Path) 
         await channel.after_turn(await channel.before_turn("Good morning!", speaker="Bob"), [])
         later = await channel.before_turn("Good evening!", speaker="Bob")
         assert [text in later.standing for text in words.values()] == [True, True]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("who", "trusts"),
+    [
+        ("newcomers", {"Ann": "inferred", "Eve": "quoted"}),
+        ("everyone", {"Ann": "quoted", "Eve": "quoted"}),
+        ("nobody", {"Ann": "inferred", "Eve": "inferred"}),
+    ],
+)
+async def test_the_setting_says_whose_rules_wait(
+    tmp_path: Path,
+    who: Literal["newcomers", "everyone", "nobody"],
+    trusts: dict[str, str],
+) -> None:
+    """Those of newcomers, of everyone who speaks alone, or of nobody; each keeps its place."""
+    WorkspaceStore.init(tmp_path / "bot")
+    settings = Settings(
+        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices=who)
+    )
+    early = [replace(talk(("Ann", "I bring the cake."))[0], id="e", time=NOON - timedelta(days=20))]
+    said = talk(
+        ("Ann", "no deploys on Fridays"),
+        ("Bob", "The tea is hot."),
+        ("Eve", "no reviews on Mondays"),
+    )
+    async with Pipimem(tmp_path / "bot", settings=settings, clock=FixedClock(NOON)) as pipimem:
+        channel = await pipimem.channel("team", kind="group")
+        await channel.after_turn(None, [*early, *said])
+        await channel.compacted(await channel.before_compaction())
+        rules = [one for one in await channel.entries() if one.kind == "constraint"]
+        assert {one.speaker: one.trust for one in rules} == trusts
