@@ -151,15 +151,12 @@ def _decision(
     lags: bool,
 ) -> Decision:
     messages = window.by_id
-    people, two_voices = notes.ledger.speakers, call.two_voices
-    answer, refused = without_injections(
-        answer, tuple(messages.values()), people, two_voices=two_voices
-    )
+    said, newcomers = tuple(messages.values()), window.newcomers
+    answer, refused = without_injections(answer, said, notes.ledger.speakers, newcomers)
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
-    if two_voices:
-        operations += agreed_quotes(tuple(messages.values()), notes)
+    operations += agreed_quotes(said, notes, newcomers)
     history, progress = _history(answer, notes, window, since, today)
     decision = Decision(
         "consolidate",

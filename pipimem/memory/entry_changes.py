@@ -124,6 +124,7 @@ def superseding(
         add.kind if add.trust is Trust.QUOTED else kind,
         add.expires,
         is_newer=True,
+        quote_reason=add.quote_reason,
     )
     return replace(decision, operations=(instead,))
 
@@ -152,7 +153,8 @@ def _completed(add: Add, record: Record) -> Add:
     evidence = replace(add.evidence, speaker=add.evidence.speaker or record.speaker)
     known = date.fromisoformat(record.expires) if record.expires else None
     add = replace(add, evidence=evidence, expires=add.expires or known)
-    return quoted_addition(add) if record.trust is Trust.QUOTED else add
+    is_quote = record.trust is Trust.QUOTED
+    return quoted_addition(add, record.quote_reason) if is_quote else add
 
 
 def _refuse_quoted(add: Add, record: Record | None) -> None:

@@ -11,6 +11,7 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
+from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.sidecar.tasks import KnownEntry
 from pipimem.text.words.shared_words import shared_words
 
@@ -122,4 +123,6 @@ def _shown(notes: Notes, entry: Entry, now: datetime, past: int) -> KnownEntry:
         return KnownEntry(entry.id, entry.section, entry.text)
     age = (now - datetime.fromisoformat(record.when)).days if record.when else None
     trust = Trust(record.trust)
-    return KnownEntry(entry.id, entry.section, entry.text, trust, age, past > NO_NEWS_DAYS)
+    awaits = awaits_second_voice(record, kind_of(entry.section))
+    no_news = past > NO_NEWS_DAYS
+    return KnownEntry(entry.id, entry.section, entry.text, trust, age, no_news, awaits)

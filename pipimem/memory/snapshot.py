@@ -108,11 +108,12 @@ def _rest(items: Items) -> list[_Group]:
     rank = {name: place for place, name in enumerate(_SESSION)}
     session = [item for item in items.get(Source.SESSION, ()) if item.kind not in _KINDS_OF_SESSION]
     session.sort(key=lambda item: rank.get(item.kind, len(rank)))
-    taken = (*STANDING, Kind.DECISION, Kind.OPEN_LOOP)
-    others = [item for item in items.get(Source.MEMORY, ()) if item.kind not in taken]
+    memory = items.get(Source.MEMORY, ())
+    waiting = [item for item in memory if item.awaits_second_voice]
+    others = [item for item in memory if not item.awaits_second_voice and not _has_a_pile(item)]
     history = list(items.get(Source.HISTORY, ()))[-_NEWEST_BULLETS:]
     return [
-        (_newest_first(_rules_of_one(items)), 0.2),
+        (_newest_first(waiting), 0.2),
         (_of_kind(items, Kind.DECISION), 0.25),
         (_of_kind(items, Kind.OPEN_LOOP), 0.2),
         (session, 0.35),
@@ -120,10 +121,13 @@ def _rest(items: Items) -> list[_Group]:
     ]
 
 
-def _rules_of_one(items: Items) -> list[Item]:
-    """What would bind and is a quote: one member alone said it, or a person has moved it there."""
-    memory = items.get(Source.MEMORY, ())
-    return [item for item in memory if item.kind in STANDING and item.trust == Trust.QUOTED]
+def _has_a_pile(item: Item) -> bool:
+    """Whether an entry stands, or is shown among those of its kind.
+
+    A quote does not, whatever heading a person has moved it to.
+    """
+    piles = (*STANDING, Kind.DECISION, Kind.OPEN_LOOP)
+    return item.kind in piles and item.trust != Trust.QUOTED
 
 
 def _of_kind(items: Items, kind: Kind) -> list[Item]:

@@ -36,13 +36,15 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 class Window:
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 
-    `before` are the last messages in front of it, which a window before it had.
+    `before` are the last messages in front of it, which a window before it had. `newcomers` are the
+    ids of the messages whose speakers alone set no rule; `None` where nobody alone sets one.
     """
 
     messages: tuple[Message, ...]
     first: int
     last: int
     before: tuple[Message, ...] = ()
+    newcomers: frozenset[str] | None = frozenset()
 
     @property
     def by_id(self) -> dict[str, Message]:

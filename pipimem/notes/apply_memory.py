@@ -117,18 +117,20 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     entry = work.notes.find(op.target)
     if entry is None:
         return _NOT_THERE
-    record = work.notes.record(entry.id)
+    # What the same decision took out has no record any more.
+    record = work.records.get(entry.id, work.notes.record(entry.id))
     if record is None:
         return ""
-    trust = op.trust if op.trust and record.trust is Trust.QUOTED else record.trust
-    is_known = set(op.evidence.sources) <= set(record.sources) and trust is record.trust
+    was = record
+    if op.trust and was.trust is Trust.QUOTED:
+        record = replace(was, trust=op.trust, quote_reason="")
+    is_known = set(op.evidence.sources) <= set(was.sources) and record.trust is was.trust
     if is_known and not record.probation_until:
         return ""
     sources = tuple(dict.fromkeys((*record.sources, *op.evidence.sources)))
     learnt = max(record.learnt, _stamp(op.evidence.learnt or op.evidence.when))
     work.records[entry.id] = replace(
         record,
-        trust=trust,
         sources=sources[-MOST_SOURCES:],
         probation_until="",
         learnt=learnt,
@@ -242,6 +244,7 @@ def _record(work: AppliedDraft, op: Add | Supersede, kind: Kind) -> Record:
         learnt=_stamp(learnt),
         expires=op.expires.isoformat() if op.expires else "",
         heard=len(work.speakers),
+        quote_reason=op.quote_reason,
     )
 
 
