@@ -14,20 +14,28 @@ from pipimem.notes.message import Message
 from pipimem.sidecar.rules.antecedents import antecedent, is_own, is_that_plan, taken_back
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, sentences
-from pipimem.text.dates import dated
+from pipimem.text.dates import dated, mentioned
 from pipimem.text.han import is_chinese
 from pipimem.text.quotes import read_quote
 
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
 _ENDS = "。！？!?；…"
-_NO_NEED = ("off the record", "what follows", "of its speaker", "subject")
+_NO_NEED = (
+    "off the record",
+    "what follows",
+    "its reason",
+    "of its speaker",
+    "subject",
+    "of that day",
+)
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
 _ROUGHLY_CUT = re.compile(r"(?<=[。！？!?；;\n…])|(?<=\.)\s")
+_BETWEEN = " ,.;:!，。；：！、"
 # ... or of the speaker's own, where others spoke in between: so many sentences back.
 _OWN_REACH = 4
 # The words of others that a sentence quotes in front, and its own behind them.
@@ -107,7 +115,8 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
     if is_of_another_day(first, second):
         return None
     sources = tuple(dict.fromkeys((*first.sources, *second.sources)))
-    asked = first.asked or second.asked
+    # What somebody else asked to remember is theirs: a word behind it asks for nothing.
+    asked = second.asked or (first.asked and is_own)
     return replace(
         second,
         text=text,
@@ -202,10 +211,25 @@ def _leans(text: str) -> bool:
 
 
 def _begins(last: Sentence, one: Sentence) -> bool:
-    """Whether a sentence is only the beginning of the next: "From now on", or a mere yes."""
+    """Whether it begins the next one: "From now on", a mere yes, or the day of what was done."""
     if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
         return True
+    if last.sources == one.sources and _is_of_its_day(last, one):
+        return True
     return is_own(last, one) and matches("context", "opening", last.text)
+
+
+def _is_of_its_day(last: Sentence, one: Sentence) -> bool:
+    """Whether it tells what was done on the past day that only the sentence in front names.
+
+    "Last night was great! We sang for three hours."
+    """
+    if last.question or not last.when or last.begins != last.place:
+        return False
+    if not matches("context", "of that day", one.text) or mentioned(one.text, last.when):
+        return False
+    today = last.when.date()
+    return any(span.end < today for span in mentioned(last.text, last.when))
 
 
 def _private_messages(said: Sequence[Sentence]) -> set[str]:
@@ -233,6 +257,9 @@ def _tells_a_secret(said: Sequence[Sentence], place: int) -> bool:
 
 def _says_nothing_else(text: str) -> bool:
     for rule in rules("context")["off the record"]:
+        text = rule.pattern.sub("", text)
+    text = text.strip(_BETWEEN)
+    for rule in rules("context")["its reason"]:
         text = rule.pattern.sub("", text)
     return len(text) <= (_FEW_LETTERS_ZH if is_chinese(text) else _FEW_LETTERS)
 
