@@ -856,3 +856,17 @@ def test_what_was_read_at_any_step_of_a_forgetting_teaches_nothing_behind_it(
     other.commit(decision, now)
     assert holding(full.folder, "0199") == []
     assert "0199" not in other.notes().memory.text
+
+
+def test_with_a_message_goes_what_was_learnt_from_it_since_it_was_looked_up(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Another process learnt it between the question what goes with it and the forgetting."""
+    channel.append([Message.user("my number is 555 0199", id="m1", speaker="alice")])
+    wanted = learnt_from(channel.notes(), list(channel.transcript.messages()))
+    other = ChannelStore.open(channel.workspace, "team", create=False)
+    other.commit(add("alice can be reached under 555 0199", "alice has a phone"), now)
+    assert wanted == ["log:m1"]
+    channel.forget(wanted, keep_transcript=False, now=now, with_learnt=True)
+    assert channel.notes().memory.entries == ()
+    assert holding(channel.folder, "0199") == []
