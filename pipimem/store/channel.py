@@ -264,13 +264,13 @@ class ChannelStore:
         now: datetime,
         actor: str = "",
         inside_words: bool = False,
+        with_learnt: bool = False,
     ) -> Forgotten:
-        """Removes a text, or entries and messages by their ids, from everything we keep.
+        """Removes a text, or entries and messages by ids; returns how much held it, and where.
 
-        Returns how much held it, and where. Unless `inside_words`, `Tom` is not looked for in
-        `tomorrow`. Where something held it, nothing before can be undone any more. The workspace's
-        own files are people's: nothing is taken from them. Raises `StoreError` with nothing
-        forgotten while an editor saves one of the files.
+        With `with_learnt` what was learnt from the messages goes, too. Unless `inside_words`, `Tom`
+        is not looked for in `tomorrow`. Where something held it, nothing before can be undone. The
+        workspace's files are people's. Raises `StoreError`, nothing forgotten, while one is saved.
         """
         from pipimem.store.forget import forget as forgetting
 
@@ -285,6 +285,7 @@ class ChannelStore:
                 now,
                 actor,
                 inside_words=inside_words,
+                with_learnt=with_learnt,
             )
             self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):

@@ -228,6 +228,11 @@ def _ids_of(given: Sequence[str], entries: Container[str], *, is_text: bool) -> 
     )
 
 
+def messages_among(given: Iterable[str]) -> frozenset[str]:
+    """The ids of the messages that are named by `log:<id>`."""
+    return _texts_and_messages(given)[1]
+
+
 def _texts_and_messages(given: Iterable[str]) -> tuple[list[str], frozenset[str]]:
     """The texts and entry ids of what is given, and the ids in `log:<id>`."""
     texts, messages = [], set()
