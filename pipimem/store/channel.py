@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import CarryOut, Committed, Recalls, journal_edits
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.commit_retry import CommitRetry, retried_when_deleted
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import read_text
@@ -231,10 +232,16 @@ class ChannelStore:
         """
         from pipimem.store.commit.past import Past
 
+        with self.reading() as working_copy:
+            return Past.of(working_copy, working_copy.fresh_view())
+
+    @contextmanager
+    def reading(self) -> Iterator[WorkingCopy]:
+        """What is known of the channel, brought up to its journal; other threads wait."""
         with self._opened.mutex:
             working_copy = self._opened.loaded()
             working_copy.state.catch_up()
-            return Past.of(working_copy, working_copy.fresh_view())
+            yield working_copy
 
     @retried_when_deleted
     @raises_store_error
@@ -262,24 +269,18 @@ class ChannelStore:
     ) -> Forgotten:
         """Removes a text, or entries and messages by their ids, from everything we keep.
 
-        Returns how much held it, and where. Unless `inside_words`, `Tom` is not looked for in
-        `tomorrow`. Where something held it, nothing before can be undone any more. The workspace's
-        own files are people's: nothing is taken from them. Raises `StoreError` with nothing
-        forgotten while an editor saves one of the files.
+        Returns how much held it. Unless `inside_words`, `Tom` is not looked for in `tomorrow`. If
+        something held it, nothing before can be undone any more. The workspace's own files are
+        people's. Raises `StoreError` with nothing forgotten while an editor saves a file.
         """
         from pipimem.store.forget import forget as forgetting
 
         until = time.monotonic() + SAVE_GRACE_SECONDS
         with self._opened.writing(now, until, is_held=forgetting.is_being_saved) as working_copy:
             self._recalls.asked.clear()
+            log, kept = self.transcript, keep_transcript
             receipt = forgetting.forget(
-                working_copy,
-                self.transcript,
-                what,
-                keep_transcript,
-                now,
-                actor,
-                inside_words=inside_words,
+                working_copy, log, what, kept, now, actor, inside_words=inside_words
             )
             self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):
