@@ -19,7 +19,7 @@ from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Move, Trust
 from pipimem.notes.reconcile import reconciled
 from pipimem.runtime.drafts import replaced_lines, with_block, with_draft, with_newlines
-from pipimem.runtime.forget_preview import forgettable
+from pipimem.runtime.forget_preview import going_with
 from pipimem.runtime.note_edits import (
     EditConflict,
     EntryPlace,
@@ -198,11 +198,11 @@ class NoteFiles:
         return SavedNote(done.sequence, after.memory.etag)
 
     async def forget_preview(self, what: str | Sequence[str]) -> ForgetPreview:
-        """What `Channel.forget` would remove for a text, or for ids of entries."""
-        found, _ = await to_thread.run_sync(forgettable, self._store, what)
+        """What `Channel.forget` would remove for a text or ids; raises `NothingFound` like it."""
+        going = await to_thread.run_sync(going_with, self._store, what)
         return ForgetPreview(
-            tuple(self.shown(entry.text) for entry in found.entries),
-            tuple(map(self._said, found.messages)),
+            tuple(self.shown(entry.text) for entry in going.entries),
+            tuple(map(self._said, going.messages)),
         )
 
     def _said(self, message: Message) -> str:

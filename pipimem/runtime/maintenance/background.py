@@ -192,7 +192,7 @@ class Background:
                 level,
                 "the failures of background jobs are not kept: %s",
                 described(error),
-                exc_info=error,
+                exc_info=None if isinstance(error, _EXPECTED) else error,
             )
             return None
 
