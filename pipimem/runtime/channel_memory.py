@@ -209,6 +209,7 @@ class ChannelMemory(ChannelEntries):
                 now=now,
                 actor="person",
                 inside_words=inside_words,
+                with_learnt=True,
             )
             counts = forgetting().counts
             if isinstance(wanted, str):

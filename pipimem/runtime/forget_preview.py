@@ -202,7 +202,8 @@ def forgettable(
     """
     with store.reading() as working_copy:
         log = store.transcript
-        plan = plan_for(working_copy, log, what, keep_transcript, "", inside_words=inside_words)
+        options = {"inside_words": inside_words, "with_learnt": False}
+        plan = plan_for(working_copy, log, what, keep_transcript, "", **options)
     targets = plan.targets
     anywhere = replace(targets, inside_words=True)
     whole, inside = Forgettable(), Forgettable()

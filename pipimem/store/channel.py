@@ -244,7 +244,8 @@ class ChannelStore:
     @raises_store_error
     def journal_edits(self, now: datetime, *, only_seen: bool = False) -> None:
         """Takes edits by hand into the journal; `only_seen`: where the notes last read have any."""
-        if only_seen and not self._opened.has_unrecorded_edits:
+        seen = self._opened.working_copy
+        if only_seen and (seen is None or not seen.has_unrecorded_edits):
             return
         with self._opened.writing(now, until=0.0) as working_copy:
             journal_edits(working_copy, now)
@@ -265,12 +266,13 @@ class ChannelStore:
         now: datetime,
         actor: str = "",
         inside_words: bool = False,
+        with_learnt: bool = False,
     ) -> Forgotten:
         """Removes a text, or entries and messages by ids; returns how much held it, and where.
 
-        With messages goes what was learnt from them. Unless `inside_words`, `Tom` is not looked for
-        in `tomorrow`. Where something held it, nothing before can be undone. The workspace's files
-        are people's. Raises `StoreError`, nothing forgotten, while one is saved.
+        With `with_learnt` what was learnt from the messages goes, too. Unless `inside_words`, `Tom`
+        is not looked for in `tomorrow`. Where something held it, nothing before can be undone. The
+        workspace's files are people's. Raises `StoreError`, nothing forgotten, while one is saved.
         """
         from pipimem.store.forget import forget as forgetting
 
@@ -279,7 +281,7 @@ class ChannelStore:
             self._recalls.asked.clear()
             log, kept = self.transcript, keep_transcript
             receipt = forgetting.forget(
-                working_copy, log, what, kept, now, actor, inside_words=inside_words
+                working_copy, log, what, kept, now, actor, inside_words, with_learnt
             )
             self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):

@@ -65,22 +65,21 @@ def forget(
     keep_transcript: bool,
     now: datetime,
     actor: str,
-    *,
     inside_words: bool = False,
+    with_learnt: bool = False,
 ) -> Forgotten:
     """Removes a text, or the entries of some ids, everywhere; returns how much held it.
 
-    With messages goes what was learnt from them. Undo of what came before ends with it. Where
-    nothing holds a text, nothing is changed. The caller holds the lock. Raises `StoreError` with
-    nothing forgotten while an editor saves a file; where one begins later, the forgetting stays
-    under way.
+    With `with_learnt` what was learnt from the messages among the ids goes, too. Undo of what came
+    before ends with it. Where nothing holds a text, nothing is changed. The caller holds the lock.
+    Raises `StoreError` with nothing forgotten while an editor saves a file; where one begins later,
+    the forgetting stays under way.
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
     plan_for = partial(plans.plan_for, working_copy, log, what, keep_transcript, actor)
-    forgetting, receipt = _planned(
-        working_copy, log, now, partial(plan_for, inside_words=inside_words)
-    )
+    plan_for = partial(plan_for, inside_words=inside_words, with_learnt=with_learnt)
+    forgetting, receipt = _planned(working_copy, log, now, plan_for)
     if receipt.is_empty:
         if keep_transcript:  # which may hold it: it is not learnt from there
             forgetting.commit()

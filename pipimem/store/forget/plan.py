@@ -52,13 +52,15 @@ def plan_for(
     actor: str,
     *,
     inside_words: bool,
+    with_learnt: bool,
 ) -> Plan:
     """The plan of forgetting a text, or the entries and messages of some ids.
 
-    With messages goes what was learnt from them. Raises `NothingFound` for an id of nothing.
+    With `with_learnt` also what was learnt from these messages. Raises `NothingFound` for an id of
+    nothing.
     """
     notes, key = working_copy.fresh_view().current, working_copy.key
-    if not isinstance(what, str):
+    if with_learnt and not isinstance(what, str):
         what = _with_what_was_learnt(notes, log, what)
     targets, ids = resolve_targets(notes, what, inside_words=inside_words)
     all_ids = set(ids)

@@ -867,6 +867,6 @@ def test_with_a_message_goes_what_was_learnt_from_it_since_it_was_looked_up(
     other = ChannelStore.open(channel.workspace, "team", create=False)
     other.commit(add("alice can be reached under 555 0199", "alice has a phone"), now)
     assert wanted == ["log:m1"]
-    channel.forget(wanted, keep_transcript=False, now=now)
+    channel.forget(wanted, keep_transcript=False, now=now, with_learnt=True)
     assert channel.notes().memory.entries == ()
     assert holding(channel.folder, "0199") == []
