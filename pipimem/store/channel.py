@@ -122,10 +122,8 @@ class ChannelStore:
         `now` is the conversation's time, `wall` the real one for the journal where it is another. A
         decision that changes nothing writes nothing. Raises `StoreError` with everything as it was.
         """
-        retry = CommitRetry(
-            self._opened, self._recalls, decision, now, actor, wall or now, carry_out
-        )
-        done = retry.done()
+        run = CommitRetry(self._opened, self._recalls, decision, now, actor, wall or now, carry_out)
+        done = run.done()
         self._opened.read_again()
         return done
 
