@@ -122,7 +122,7 @@ def promoted(
 def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     """A candidate that is no quote: it has a second voice."""
     item = replace(candidate.item, quote_reason="")
-    return replace(candidate, item=item, text=_written(item, candidate.evidence, today))
+    return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 
 def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
@@ -195,17 +195,21 @@ def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candi
         when=newest_time(sources),
         learnt=today,
     )
-    text = _written(item, evidence, today)
+    text = _written(item, evidence, sources, today)
     return _Candidate(item, text, evidence, is_from_user=bool(speakers))
 
 
-def _written(item: Learned, evidence: Evidence, today: datetime) -> str:
-    """The text to write: the item's, or a quote of it with who and when."""
+def _written(item: Learned, evidence: Evidence, sources: Sequence[Message], today: datetime) -> str:
+    """The text to write: the item's, or a quote of it with who and when.
+
+    In quotation marks stands only what a message says word for word.
+    """
     text = redacted(white_folded(item.text))[:_MOST_CHARS]
     if not item.quote_reason or read_quote(text).day:
         return text
+    is_own = any(text in redacted(white_folded(message.content)) for message in sources)
     said = evidence.when or today
-    return quoted(evidence.speaker or "?", said.date(), f"“{text}”")
+    return quoted(evidence.speaker or "?", said.date(), f"“{text}”" if is_own else text)
 
 
 def _replaced(
