@@ -55,13 +55,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Forgettable:
-    """Passages of the files and messages that would go."""
+    """Passages of the files and messages that would go; of those in `named` the speaker alone."""
 
     entries: list[Passage] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    named: list[Message] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.entries or self.messages)
+        return bool(self.entries or self.messages or self.named)
 
 
 def forget_targets(
@@ -214,6 +215,8 @@ def forgettable(
     for message in () if keep_transcript else _messages(store):
         if holds_target(message, targets):
             whole.messages.append(message)
+        elif targets.are_in(message.speaker):
+            whole.named.append(message)
         elif anywhere.are_in(message.content):
             inside.messages.append(message)
     return whole, inside
@@ -229,7 +232,7 @@ def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
 
     What the bot said counts with what people said beside it, if they did.
     """
-    names = _names(found.messages)
+    names = _names([*found.messages, *found.named])
     notes = store.notes()
     records = [notes.record(entry.record_name) for entry in found.entries]
     said = _messages_named(store, [record for record in records if record])

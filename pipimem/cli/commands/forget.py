@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -249,6 +250,8 @@ def _listed(found: Forgettable) -> Iterator[str]:
     more = len(found.messages) - _LISTED
     if more > 0:
         yield f"- and {counted(more, 'more message')}"
+    for name, count in sorted(Counter(one.speaker for one in found.named).items()):
+        yield f"- log.jsonl: the name {shown(name)} from {counted(count, 'message')}"
 
 
 def _question(found: Forgettable) -> str:
