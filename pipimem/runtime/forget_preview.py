@@ -208,10 +208,8 @@ def forgettable(
     anywhere = replace(targets, inside_words=True)
     whole, inside = Forgettable(), Forgettable()
     for note in _notes(store):
-        going = _passages(note, targets, store.key)
-        more = _passages(note, anywhere, store.key)
-        whole.entries.extend(going.values())
-        inside.entries.extend(more[start] for start in more if start not in going)
+        for is_whole, passage in _passages(note, targets, anywhere, store.key):
+            (whole if is_whole else inside).entries.append(passage)
     for message in () if keep_transcript else _messages(store):
         if holds_target(message, targets):
             whole.messages.append(message)
@@ -268,15 +266,18 @@ def _notes(store: ChannelStore) -> Iterator[Note]:
     yield store.archive()
 
 
-def _passages(note: Note, targets: ForgetTargets, key: bytes) -> dict[int, Passage]:
-    """What would go of a note, by the first line of the block that it goes from."""
-    found: dict[int, Passage] = {}
-    if targets.are_in_a_line_of(note.text):
-        for section, block in held_blocks(note.document, targets):
-            name = record_name(note.file, content_id(key, block.text))
-            text = removed_text(note.document, block, targets)
-            found[block.start] = Passage(note.file, section.title, text, name)
-    return found
+def _passages(
+    note: Note, targets: ForgetTargets, anywhere: ForgetTargets, key: bytes
+) -> Iterator[tuple[bool, Passage]]:
+    """What would go of a note, and what holds it only `anywhere`; first, whether it would go."""
+    if not anywhere.are_in_a_line_of(note.text):
+        return
+    lines = note.document.lines
+    for section, block in held_blocks(note.document, anywhere):
+        is_whole = targets.are_in_block("".join(lines[block.start : block.end]))
+        text = removed_text(note.document, block, targets if is_whole else anywhere)
+        name = record_name(note.file, content_id(key, block.text))
+        yield is_whole, Passage(note.file, section.title, text, name)
 
 
 def _messages(store: ChannelStore) -> Iterator[Message]:
