@@ -18,7 +18,7 @@ from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget.learnt_from import learnt_from
-from pipimem.store.forget.plan import plan_for
+from pipimem.store.forget.plan import targets_for
 from pipimem.store.forget.targets import ForgetTargets, held_blocks, holds_target, removed_text
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
@@ -202,9 +202,8 @@ def forgettable(
     `inside_words` it comes first.
     """
     with store.reading() as working_copy:
-        log = store.transcript
-        plan = plan_for(working_copy, log, what, keep_transcript, "", inside_words=inside_words)
-    targets = plan.targets
+        log, notes = store.transcript, store.notes()
+        targets, _ = targets_for(working_copy, log, notes, what, inside_words=inside_words)
     anywhere = replace(targets, inside_words=True)
     whole, inside = Forgettable(), Forgettable()
     for note in _notes(store):

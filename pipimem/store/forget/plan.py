@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipimem.notes.entry import content_id
 from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.notes import Notes
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
@@ -57,13 +58,12 @@ def plan_for(
     Raises `NothingFound` for an id of nothing.
     """
     notes, key = working_copy.fresh_view().current, working_copy.key
-    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
+    targets, ids = targets_for(working_copy, log, notes, what, inside_words=inside_words)
     all_ids = set(ids)
     for file in NOTE_FILES:
         all_ids.update(without(notes.note(file).text, targets, key)[1])
     if not ids and isinstance(what, str):
         all_ids.add(content_id(key, what))
-    said = [one for one in log.messages() if one.id in targets.messages] if targets.messages else []
     return Plan(
         targets.texts,
         tuple(sorted(targets.messages)),
@@ -71,8 +71,25 @@ def plan_for(
         keep_transcript,
         actor,
         inside_words,
-        tuple(sorted(learnt_before(working_copy, notes, said))),
+        tuple(sorted(targets.lines)),
     )
+
+
+def targets_for(
+    working_copy: WorkingCopy,
+    log: Transcript,
+    notes: Notes,
+    what: str | Sequence[str],
+    *,
+    inside_words: bool,
+) -> tuple[ForgetTargets, list[str]]:
+    """What a forgetting looks for, and the ids of the standing entries that are meant.
+
+    Raises `NothingFound` for an id of nothing, `JournalError` for a damaged journal.
+    """
+    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
+    said = [one for one in log.messages() if one.id in targets.messages] if targets.messages else []
+    return replace(targets, lines=learnt_before(working_copy, notes, said)), ids
 
 
 def save(own: Path, plan: Plan) -> None:
