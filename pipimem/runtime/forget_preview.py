@@ -18,7 +18,7 @@ from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget.learnt_from import learnt_from
-from pipimem.store.forget.plan import plan_for
+from pipimem.store.forget.plan import targets_for
 from pipimem.store.forget.targets import ForgetTargets, held_blocks, holds_target, removed_text
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
@@ -55,13 +55,14 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Forgettable:
-    """Passages of the files and messages that would go."""
+    """Passages of the files and messages that would go; of those in `named` the speaker alone."""
 
     entries: list[Passage] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
+    named: list[Message] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.entries or self.messages)
+        return bool(self.entries or self.messages or self.named)
 
 
 def forget_targets(
@@ -201,20 +202,18 @@ def forgettable(
     `inside_words` it comes first.
     """
     with store.reading() as working_copy:
-        log = store.transcript
-        options = {"inside_words": inside_words, "with_learnt": False}
-        plan = plan_for(working_copy, log, what, keep_transcript, "", **options)
-    targets = plan.targets
+        log, notes = store.transcript, store.notes()
+        targets, _ = targets_for(working_copy, log, notes, what, inside_words=inside_words)
     anywhere = replace(targets, inside_words=True)
     whole, inside = Forgettable(), Forgettable()
     for note in _notes(store):
-        going = _passages(note, targets, store.key)
-        more = _passages(note, anywhere, store.key)
-        whole.entries.extend(going.values())
-        inside.entries.extend(more[start] for start in more if start not in going)
+        for is_whole, passage in _passages(note, targets, anywhere, store.key):
+            (whole if is_whole else inside).entries.append(passage)
     for message in () if keep_transcript else _messages(store):
         if holds_target(message, targets):
             whole.messages.append(message)
+        elif targets.are_in(message.speaker):
+            whole.named.append(message)
         elif anywhere.are_in(message.content):
             inside.messages.append(message)
     return whole, inside
@@ -230,7 +229,7 @@ def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
 
     What the bot said counts with what people said beside it, if they did.
     """
-    names = _names(found.messages)
+    names = _names([*found.messages, *found.named])
     notes = store.notes()
     records = [notes.record(entry.record_name) for entry in found.entries]
     said = _messages_named(store, [record for record in records if record])
@@ -266,15 +265,18 @@ def _notes(store: ChannelStore) -> Iterator[Note]:
     yield store.archive()
 
 
-def _passages(note: Note, targets: ForgetTargets, key: bytes) -> dict[int, Passage]:
-    """What would go of a note, by the first line of the block that it goes from."""
-    found: dict[int, Passage] = {}
-    if targets.are_in_a_line_of(note.text):
-        for section, block in held_blocks(note.document, targets):
-            name = record_name(note.file, content_id(key, block.text))
-            text = removed_text(note.document, block, targets)
-            found[block.start] = Passage(note.file, section.title, text, name)
-    return found
+def _passages(
+    note: Note, targets: ForgetTargets, anywhere: ForgetTargets, key: bytes
+) -> Iterator[tuple[bool, Passage]]:
+    """What would go of a note, and what holds it only `anywhere`; first, whether it would go."""
+    if not anywhere.are_in_a_line_of(note.text):
+        return
+    lines = note.document.lines
+    for section, block in held_blocks(note.document, anywhere):
+        is_whole = targets.are_in_block("".join(lines[block.start : block.end]))
+        text = removed_text(note.document, block, targets if is_whole else anywhere)
+        name = record_name(note.file, content_id(key, block.text))
+        yield is_whole, Passage(note.file, section.title, text, name)
 
 
 def _messages(store: ChannelStore) -> Iterator[Message]:

@@ -52,10 +52,14 @@ class EditConflict:
 
 @dataclass(frozen=True, slots=True)
 class ForgetPreview:
-    """What a forgetting would remove: lines of the notes and messages, as they may be shown."""
+    """What a forgetting would remove: lines of the notes and messages, as they may be shown.
+
+    `speakers` are the names that would go from messages that stay.
+    """
 
     entries: tuple[str, ...]
     messages: tuple[str, ...]
+    speakers: tuple[str, ...] = ()
 
 
 def successor(notes: Notes, place: EntryPlace) -> Entry | None:

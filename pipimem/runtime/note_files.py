@@ -203,6 +203,7 @@ class NoteFiles:
         return ForgetPreview(
             tuple(self.shown(entry.text) for entry in going.entries),
             tuple(map(self._said, going.messages)),
+            tuple(sorted({self.shown(message.speaker) for message in going.named})),
         )
 
     def _said(self, message: Message) -> str:

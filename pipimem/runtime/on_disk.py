@@ -238,14 +238,19 @@ class ChannelOnDisk:
         *,
         keep_transcript: bool = False,
         inside_words: bool = False,
+        with_learnt: bool = False,
     ) -> Forgotten:
-        """Remove a text, or entries and messages by their ids, from everything we keep."""
+        """Remove a text, or entries and messages by their ids, from everything we keep.
+
+        With `with_learnt` also what was learnt from the messages since somebody looked that up.
+        """
         return self._store.forget(
             what,
             keep_transcript=keep_transcript,
             now=now,
             actor=_PERSON,
             inside_words=inside_words,
+            with_learnt=with_learnt,
         )
 
 

@@ -191,6 +191,8 @@ class ChatCommands:
             for one in found.entries
         ]
         lines += [self._say("forget_message", text=_line(one.content)) for one in found.messages]
+        names = sorted({one.speaker for one in found.named})
+        lines += [self._say("forget_name", speaker=_line(name)) for name in names]
         yield from lines[:_MOST_LINES]
         if len(lines) > _MOST_LINES:
             yield self._say("forget_more", count=len(lines) - _MOST_LINES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -98,7 +99,8 @@ def command(
             message=message or "",
             inside_words=inside_words,
         )
-    how = _How(yes, as_json, inside_words, keep_transcript)
+    # Of what was picked by hand nothing else may go.
+    how = _How(yes, as_json, inside_words, keep_transcript, with_learnt=query is None)
     _forget(here, wanted, how)
 
 
@@ -110,6 +112,7 @@ class _How:
     as_json: bool
     inside_words: bool
     keep_transcript: bool
+    with_learnt: bool
 
 
 def _forget(here: ChannelOnDisk, wanted: str | Sequence[str], how: _How) -> None:
@@ -123,7 +126,11 @@ def _forget(here: ChannelOnDisk, wanted: str | Sequence[str], how: _How) -> None
     note("\n".join(preview_lines(found, inside)))
     inside_words = _asked_inside(found, inside, yes=how.yes) or how.inside_words
     receipt = here.forget(
-        wanted, Clock().now(), keep_transcript=how.keep_transcript, inside_words=inside_words
+        wanted,
+        Clock().now(),
+        keep_transcript=how.keep_transcript,
+        inside_words=inside_words,
+        with_learnt=how.with_learnt,
     )
     here.close()
     if how.as_json:
@@ -249,6 +256,8 @@ def _listed(found: Forgettable) -> Iterator[str]:
     more = len(found.messages) - _LISTED
     if more > 0:
         yield f"- and {counted(more, 'more message')}"
+    for name, count in sorted(Counter(one.speaker for one in found.named).items()):
+        yield f"- log.jsonl: the name {shown(name)} from {counted(count, 'message')}"
 
 
 def _question(found: Forgettable) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields as dataclass_fields
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 import click
@@ -121,6 +122,8 @@ def _import_source(
         _tell_undo(done.number)
     if options.consolidates and done.number:
         _consolidate(chosen, done)
+    elif options.consolidates and not options.is_dry:
+        _tell_waiting(chosen, done)
 
 
 def _report(done: ImportReport, options: ImportOptions) -> dict[str, object]:
@@ -171,6 +174,16 @@ def _consolidate(chosen: Chosen, done: ImportReport) -> None:
             f"the talk is there, but not all of it is consolidated: {refused[0]} Nothing is lost; "
             "`pipimem consolidate CHANNEL` goes on."
         )
+
+
+def _tell_waiting(chosen: Chosen, done: ImportReport) -> None:
+    """Say where talk waits, as after an import that was cut off before it was consolidated."""
+    for name in done.by_channel:
+        here = chosen.channel(name)
+        waiting = here.last_number - here.notes().ledger.cursor
+        if waiting > 0:
+            left = f"{counted(waiting, 'message')} still to be consolidated"
+            note(f"{name}: {left}; `pipimem consolidate {quote(name)}` goes on")
 
 
 # ── taking back ───────────────────────────────────────────────────────────────────────────────────

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipimem.notes.entry import content_id
@@ -62,13 +62,12 @@ def plan_for(
     notes, key = working_copy.fresh_view().current, working_copy.key
     if with_learnt and not isinstance(what, str):
         what = _with_what_was_learnt(notes, log, what)
-    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
+    targets, ids = targets_for(working_copy, log, notes, what, inside_words=inside_words)
     all_ids = set(ids)
     for file in NOTE_FILES:
         all_ids.update(without(notes.note(file).text, targets, key)[1])
     if not ids and isinstance(what, str):
         all_ids.add(content_id(key, what))
-    said = [one for one in log.messages() if one.id in targets.messages] if targets.messages else []
     return Plan(
         targets.texts,
         tuple(sorted(targets.messages)),
@@ -76,7 +75,7 @@ def plan_for(
         keep_transcript,
         actor,
         inside_words,
-        tuple(sorted(learnt_before(working_copy, notes, said))),
+        tuple(sorted(targets.lines)),
     )
 
 
@@ -85,6 +84,23 @@ def _with_what_was_learnt(notes: Notes, log: Transcript, what: Sequence[str]) ->
     named = messages_among(what)
     said = [one for one in log.messages() if one.id in named] if named else []
     return list(dict.fromkeys([*what, *(learnt_from(notes, said) if said else ())]))
+
+
+def targets_for(
+    working_copy: WorkingCopy,
+    log: Transcript,
+    notes: Notes,
+    what: str | Sequence[str],
+    *,
+    inside_words: bool,
+) -> tuple[ForgetTargets, list[str]]:
+    """What a forgetting looks for, and the ids of the standing entries that are meant.
+
+    Raises `NothingFound` for an id of nothing, `JournalError` for a damaged journal.
+    """
+    targets, ids = resolve_targets(notes, what, inside_words=inside_words)
+    said = [one for one in log.messages() if one.id in targets.messages] if targets.messages else []
+    return replace(targets, lines=learnt_before(working_copy, notes, said)), ids
 
 
 def save(own: Path, plan: Plan) -> None:

@@ -392,3 +392,12 @@ def test_lines_that_are_no_entries_are_shown_as_well(call: Call, bot: Path) -> N
     assert memory.read_text() == (
         "# Memory\n\n## …\n\n- tea at four\n\n| town | trams |\n|---|---|\n| Bonn | 6 |\n"
     )
+
+
+def test_names_that_would_go_from_messages_are_shown(call: Call, conversation: Path) -> None:
+    """What alice said stays; who said it does not, and the receipt counts it."""
+    call("replay", "room", str(conversation))
+    told = call("forget", "room", "alice", typed="n\n")
+    assert "- log.jsonl: the name alice from 1 message" in told.err
+    done = call("forget", "room", "alice", "--yes", "--json")
+    assert done.object["messages"] == 1

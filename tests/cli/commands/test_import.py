@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call
 
 
@@ -96,6 +98,24 @@ def test_talk_is_learnt_from_where_it_is_asked_for(
     assert "lantern release is on Thursday" in (bot / "channels/room/MEMORY.md").read_text()
     assert "bob (2026-03-02)" in call("blame", "room", "memory").out
     assert call("import", "--undo", "--yes").out.endswith("  1 channel removed\n")
+
+
+def test_talk_that_a_cut_off_import_left_is_named(
+    call: Call, conversation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing new comes in the second time, so nothing is consolidated; it says what is to do."""
+    words = ("import", str(conversation), "--channel", "room", "--consolidate")
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as crash:
+        crash.setattr("pipimem.runtime.transfer.learning.learnt", killed)
+        assert call(*words).code == 1
+    waits = "room: 6 messages still to be consolidated; `pipimem consolidate room` goes on"
+    assert waits in call(*words).err
+    assert call("consolidate", "room").code == 0
+    assert "consolidated" not in call(*words).err
 
 
 def test_what_is_not_known_is_named_by_hand(call: Call, tmp_path: Path) -> None:

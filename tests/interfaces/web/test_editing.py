@@ -84,7 +84,7 @@ async def test_forgetting_shows_what_would_go_and_gives_a_receipt(root: Path) ->
         browser.write(MEMORY)
         name, _ = await block(browser, "port")
         preview = (await browser.get("/channel/forget", entry=name)).json()
-        assert preview == {"entries": ["The port is 8080"], "messages": []}
+        assert preview == {"entries": ["The port is 8080"], "messages": [], "speakers": []}
         assert "8080" in browser.read()
         wrong = await browser.change("POST", "/channel/forget", "*", {"entry": name})
         assert wrong.status_code == 412

@@ -97,7 +97,7 @@ function items(texts) {
 async function preview(what) {
   const found = await read("/channel/forget", what);
   if (found.status !== 200) { forgetProblem(found.problem ?? words.failed); return; }
-  const all = [...found.entries, ...found.messages];
+  const all = [...found.entries, ...found.messages, ...found.speakers];
   if (!all.length) { forgetProblem(words.nothing); return; }
   dialogs.forget.querySelector("[data-found]").replaceChildren(...items(all));
   step("confirm");

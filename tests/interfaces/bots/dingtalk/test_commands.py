@@ -61,6 +61,9 @@ async def test_forget_lists_what_would_go_and_does_it_after_a_yes(
         listed = await asked(dingtalk, "/forget Momo")
         assert "- 聊天记录：我家门口那只猫叫Momo" in listed
         assert "下雨" not in listed
+        assert "- 聊天记录：名字林晓" in await asked(dingtalk, "/forget 林晓")
+        await asked(dingtalk, "不")
+        await asked(dingtalk, "/forget Momo")
         assert await texts(pipimem) != []
         assert "消息 2 条" in await asked(dingtalk, "是的。")
         await asked(dingtalk, "还记得吗")
