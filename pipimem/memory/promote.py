@@ -200,16 +200,13 @@ def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candi
 
 
 def _written(item: Learned, evidence: Evidence, sources: Sequence[Message], today: datetime) -> str:
-    """The text to write: the item's, or a quote of it with who and when.
-
-    In quotation marks stands only what a message says word for word.
-    """
+    """The text to write: a quote has who and when, and quotation marks where it is word for word."""
     text = redacted(white_folded(item.text))[:_MOST_CHARS]
     if not item.quote_reason or read_quote(text).day:
         return text
-    is_own = any(text in redacted(white_folded(message.content)) for message in sources)
-    said = evidence.when or today
-    return quoted(evidence.speaker or "?", said.date(), f"“{text}”" if is_own else text)
+    if any(text in redacted(white_folded(message.content)) for message in sources):
+        text = f"“{text}”"
+    return quoted(evidence.speaker or "?", (evidence.when or today).date(), text)
 
 
 def _replaced(

@@ -243,8 +243,7 @@ class NoteFiles:
         if text == before:
             return Outcome()
         delta = reconciled(notes, notes.with_texts({file: text}))
-        if change is None:
-            change = described_edit(file, file_change(before, text))
+        change = change or described_edit(file, file_change(before, text))
         return Outcome({file: text}, "", delta, (change,))
 
     def _entry_changed(
