@@ -69,9 +69,7 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
         return False
     if old.said in new.said or _is_elsewhere(old.said, new.said, words):
         return True
-    old_said = old.said
-    if new.speaker:
-        old_said = old.said.replace(new.speaker, "我")
+    old_said = old.said.replace(new.speaker, "我") if new.speaker else old.said
     is_own = new.speaker == old.speaker or old_said != old.said
     older = clauses_of(old_said, words)
     if max(len(older), len(parts_of(new.said))) > _MOST_CLAUSES:

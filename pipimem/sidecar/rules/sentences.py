@@ -105,13 +105,10 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
 
 def _goes_on(said: Sequence[Sentence], new: Sequence[Sentence]) -> bool:
     """Whether a laughing sentence is of what the one before laughed at, and tells nothing grave."""
-    if (
-        not said
-        or matches("concrete", "vital", new[-1].text)
-        or matches("changes", "change", new[-1].text)
-    ):
+    told = new[-1].text
+    if matches("concrete", "vital", told) or matches("changes", "change", told):
         return False
-    return not _words_of(said[-1].text).isdisjoint(_words_of(new[-1].text))
+    return not _words_of(said[-1].text).isdisjoint(_words_of(told))
 
 
 def _words_of(text: str) -> set[str]:

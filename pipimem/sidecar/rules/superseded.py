@@ -21,7 +21,7 @@ def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Wor
     """The choices that no later sentence of the window ends."""
     index = ClaimIndex((one.claim for one in chosen), words)
     ended = set[int]()
-    for new in statements(said, -1):
+    for new in statements(said):
         claim = stated(new)
         for place in set(index.may_end(claim.said)) - ended:
             older = chosen[place]
@@ -37,7 +37,7 @@ def with_changes(chosen: Sequence[Choice], said: Sequence[Sentence], words: Word
     """
     index = ClaimIndex((one.claim for one in chosen), words)
     found = {one.sentence.place: one for one in chosen}
-    for new in statements(said, -1):
+    for new in statements(said):
         if new.place not in found and any(
             chosen[place].sentence.place < new.place
             and concerns(stated(new), chosen[place].claim, words)
