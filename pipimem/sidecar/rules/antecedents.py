@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pipimem.sidecar.rules.clauses import bare_values, units_of, values_denied, without_values
 from pipimem.sidecar.rules.patterns import (
@@ -18,19 +18,11 @@ from pipimem.sidecar.rules.sentences import Sentence, letters
 from pipimem.text.han import HAN
 from pipimem.text.word_lists import stop_words
 
-# How many sentences back the one may stand that another speaks of.
-_REACH = {
-    "joke": 8,
-    "in earnest": 4,
-    "taken back": 6,
-    "correction": 6,
-    "change": 3,
-    "fragment": 3,
-    "done": 8,
-    "backs out": 8,
-}
-# One's own value may stand so far back, and so far a plan that names what is backed out of.
-_FAR, _PLAN = 6, 60
+# How many sentences back the one may stand that another speaks of: a statement of anybody, one's
+# own value, a promise, and a plan that names what is backed out of.
+_NEAR, _FAR, _PROMISED, _PLAN = 3, 6, 8, 60
+# ... and what a speaker takes back.
+_TAKEN_BACK = {"joke": 8, "in earnest": 4, "taken back": 6}
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
@@ -46,22 +38,18 @@ def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
         return None
     if need in ("correction", "denial"):
         return _corrected(kept, one, need)
-    reach = _REACH.get(need, 1)
     if need == "fragment":
-        reach = min(reach, _since_others(kept, one))
-    elif need == "restriction":
+        return _first(kept, one, _own(min(_NEAR, _since_others(kept, one))))
+    if need == "restriction":
         reach = max(1, _since_others(kept, one))
-    for fits in _FITS.get(need, ()):
-        place = _last(kept, one, _REACH_OF.get(fits, reach), fits)
-        if place is not None:
-            return place
-    return None
+        return _first(kept, one, (*_own(reach), (_is_statement, reach)))
+    return _first(kept, one, _FITS.get(need, ()))
 
 
 def taken_back(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of what a speaker takes back, or says to be a joke; `None` if it is not theirs."""
     fits = _is_statement if need == "taken back" else is_own
-    place = _last(kept, one, _REACH[need], fits)
+    place = _last(kept, one, _TAKEN_BACK[need], fits)
     return place if place is not None and is_own(kept[place], one) else None
 
 
@@ -72,25 +60,14 @@ def _corrected(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
     last message, or the speaker's own.
     """
     if values_denied(one.text):
-        place = _last(kept, one, _PLAN, _is_own_with_wrong_value)
-        return _last(kept, one, _REACH["correction"], _has_wrong_value) if place is None else place
+        return _first(kept, one, ((_is_own_with_wrong_value, _PLAN), (_has_wrong_value, _FAR)))
     near = _reach_of_denial(kept, one)
     if _subject(one.text):
-        place = _last(kept, one, _REACH["correction"], _is_of_its_subject)
-        return _last(kept, one, near, _has_its_value_too) if place is None else place
-    reach = near if need == "denial" else _REACH["correction"]
+        return _first(kept, one, ((_is_of_its_subject, _FAR), (_has_its_value_too, near)))
+    reach = near if need == "denial" else _FAR
     others = _is_statement if need == "denial" else _has_its_value
-    named = (_has_its_value_of_it, reach)
-    for fits, back in (
-        named,
-        (others, near),
-        (_has_its_value_too, reach),
-        (_is_own_statement, reach),
-    ):
-        place = _last(kept, one, back, fits)
-        if place is not None:
-            return place
-    return None
+    tests = (_has_its_value_of_it, reach), (others, near)
+    return _first(kept, one, (*tests, (_has_its_value_too, reach), (_is_own_statement, reach)))
 
 
 def _subject(text: str) -> set[str]:
@@ -107,6 +84,16 @@ def _words(text: str) -> set[str]:
     return words
 
 
+def _first(kept: Sequence[Sentence], one: Sentence, tests: Iterable[Reach]) -> int | None:
+    """The place that the first of some tests finds, each so many sentences back."""
+    places = (_last(kept, one, reach, fits) for fits, reach in tests)
+    return next((place for place in places if place is not None), None)
+
+
+def _own(reach: int) -> tuple[Reach, ...]:
+    return (_is_near, reach), (_is_own_statement, reach)
+
+
 def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> int | None:
     """The place of the last sentence in reach, by a person, that fits and may be spoken of."""
     for place in reversed(range(max(0, len(kept) - reach), len(kept))):
@@ -119,13 +106,11 @@ def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> in
 def _may_speak_of(before: Sentence, one: Sentence) -> bool:
     """Whether a sentence can mean another one: of somebody else not where it tells of its speaker.
 
-    Unless the other one names or addresses that speaker, or both share a word.
+    Unless the other one names that speaker.
     """
     if is_own(before, one) or not matches("context", "of its speaker", one.text):
         return True
-    if one.speaker and one.speaker in before.text:
-        return True
-    return bool(_shared(before, one)) or matches("left_out", "you", before.text)
+    return bool(one.speaker) and one.speaker in before.text
 
 
 def _shared(before: Sentence, one: Sentence) -> set[str]:
@@ -262,28 +247,21 @@ def _is_that_promise(before: Sentence, one: Sentence) -> bool:
     return is_that_plan(before, one) and matches("worth", "open_loop", before.text)
 
 
-# Which sentences each need asks for, the best first.
+# Which sentences each need asks for, the best first, and how far back.
 Test = Callable[[Sentence, Sentence], bool]
-_FITS: dict[str, tuple[Test, ...]] = {
+Reach = tuple[Test, int]
+_FITS: dict[str, tuple[Reach, ...]] = {
     "change": (
-        _is_near,
-        _has_its_value_too,
-        _is_own_proposal,
-        _has_its_value,
-        _is_statement,
+        (_is_near, _NEAR),
+        (_has_its_value_too, _FAR),
+        (_is_own_proposal, _FAR),
+        (_has_its_value, _NEAR),
+        (_is_statement, _NEAR),
     ),
-    "fragment": (_is_near, _is_own_statement),
-    "restriction": (_is_near, _is_own_statement, _is_statement),
-    "done": (_is_promise,),
-    "backs out": (is_that_plan, _is_own_plan),
-    "not done": (_is_that_promise,),
-    "reason": (_is_near,),
-    "continued": (_is_near,),
-    "answer": (_is_near,),
-}
-_REACH_OF: dict[Test, int] = {
-    _has_its_value_too: _FAR,
-    _is_own_proposal: _FAR,
-    is_that_plan: _PLAN,
-    _is_that_promise: _PLAN,
+    "done": ((_is_promise, _PROMISED),),
+    "backs out": ((is_that_plan, _PLAN), (_is_own_plan, _PROMISED)),
+    "not done": ((_is_that_promise, _PLAN),),
+    "reason": ((_is_near, 1),),
+    "continued": ((_is_near, 1),),
+    "answer": ((_is_near, 1),),
 }

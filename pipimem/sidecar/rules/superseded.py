@@ -82,10 +82,10 @@ def with_older(
 def _changed(
     found: Mapping[int, Choice], places: Sequence[int], one: Choice, words: Words
 ) -> int | None:
-    """The last of the places whose choice the newer one changes and does not quote."""
+    """The last of the places whose choice the newer one changes."""
     for place in reversed(places):
         older = found.get(place)
-        if older is None or older.claim.said in one.claim.said:
+        if older is None:
             continue
         if ends(one.claim, older.claim, words) or concerns(one.claim, older.claim, words):
             return place
