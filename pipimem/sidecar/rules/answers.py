@@ -71,12 +71,14 @@ def _takes_up(last: Sentence, answer: Sentence, words: Words) -> bool:
 def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
     """The last sentence of another person before a place, or a question of the bot to this one.
 
-    A question that the bot answered in between is none, nor one behind which something was said
-    that is quoted elsewhere.
+    Of the bot only its last message counts: those before it speak to others. A question that the
+    bot answered in between is none, nor one behind which something was said that is quoted
+    elsewhere.
     """
     speaker = said[place].speaker
     asked: Sentence | None = None
     is_answered = False
+    of_the_bot: tuple[str, ...] = ()
     behind = said[place]
     for one in reversed(said[max(0, place - _SOON) : place]):
         if one.place + 1 < behind.begins:
@@ -87,7 +89,8 @@ def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
             if asked is None:
                 return one if is_other else None
             return None if is_other else asked
-        if one.question and asked is None:
+        of_the_bot = of_the_bot or one.sources
+        if one.question and asked is None and one.sources == of_the_bot:
             asked = one
         is_answered = is_answered or not one.question
     return asked

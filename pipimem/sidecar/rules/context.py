@@ -14,14 +14,14 @@ from pipimem.notes.message import Message
 from pipimem.sidecar.rules.antecedents import antecedent, is_own, is_that_plan, taken_back
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, sentences
-from pipimem.text.dates import dated
+from pipimem.text.dates import dated, mentioned
 from pipimem.text.han import is_chinese
 from pipimem.text.quotes import read_quote
 
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
 _ENDS = "。！？!?；…"
-_NO_NEED = ("off the record", "what follows", "of its speaker", "subject")
+_NO_NEED = ("off the record", "what follows", "of its speaker", "subject", "of that day")
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
@@ -202,10 +202,25 @@ def _leans(text: str) -> bool:
 
 
 def _begins(last: Sentence, one: Sentence) -> bool:
-    """Whether a sentence is only the beginning of the next: "From now on", or a mere yes."""
+    """Whether it begins the next one: "From now on", a mere yes, or the day of what was done."""
     if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
         return True
+    if last.sources == one.sources and _is_of_its_day(last, one):
+        return True
     return is_own(last, one) and matches("context", "opening", last.text)
+
+
+def _is_of_its_day(last: Sentence, one: Sentence) -> bool:
+    """Whether it tells what was done on the past day that only the sentence in front names.
+
+    "Last night was great! We sang for three hours."
+    """
+    if last.question or not last.when or last.begins != last.place:
+        return False
+    if not matches("context", "of that day", one.text) or mentioned(one.text, last.when):
+        return False
+    today = last.when.date()
+    return any(span.end < today for span in mentioned(last.text, last.when))
 
 
 def _private_messages(said: Sequence[Sentence]) -> set[str]:

@@ -19,6 +19,8 @@ from pipimem.text.words.similarity import Statement
 
 # A sheet one takes in at a glance.
 _MOST_ITEMS = 6
+# Of older talk than the window none is kept: it was answered, or is not asked any more.
+_WISHES = "User Intent"
 _SECTIONS = {
     Kind.DECISION: "Decisions",
     Kind.CONSTRAINT: "Constraints",
@@ -33,12 +35,13 @@ def refreshed(task: Refresh, words: Words) -> Refreshed:
     new = {message.id for message in task.window}
     said = [one for one in linked if one.role == "user" and not new.isdisjoint(one.sources)]
     fresh = _fresh_items(said, words)
+    fresh[_WISHES] = _open_wishes([one for one in linked if not new.isdisjoint(one.sources)])
     later = [stated(one) for one in statements(said)]
     old = _items(task.session)
     changed: dict[str, tuple[str, ...]] = {}
     for section in dict.fromkeys((*fresh, *_SECTIONS.values())):
         before = old.get(section, [])
-        items = [text for text in before if not is_taken_up(text, gone)]
+        items = [text for text in before if not is_taken_up(text, gone) and section != _WISHES]
         items = _standing(items, section, later, words)
         items = _with_new(items, fresh.get(section, ()))
         if items[:_MOST_ITEMS] != before:
@@ -61,8 +64,17 @@ def _fresh_items(said: Sequence[Sentence], words: Words) -> dict[str, list[str]]
     fresh = {"Current State": [choice.quote for choice in chosen]}
     for choice in chosen:
         fresh.setdefault(_section(choice), []).append(choice.quote)
-    fresh["User Intent"] = [one.quote() for one in said if _is_wish(one)]
     return fresh
+
+
+def _open_wishes(said: Sequence[Sentence]) -> list[str]:
+    """Quotes of what people ask for that nobody else, the bot included, has answered yet."""
+    found: list[str] = []
+    for place, one in enumerate(said):
+        is_open = all(other.speaker == one.speaker or other.question for other in said[place + 1 :])
+        if one.role == "user" and is_open and _is_wish(one):
+            found.append(one.quote())
+    return found
 
 
 def _is_wish(sentence: Sentence) -> bool:
