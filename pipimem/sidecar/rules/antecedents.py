@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from pipimem.sidecar.rules.clauses import bare_values, units_of, values_denied, without_values
+from pipimem.sidecar.rules.clauses import (
+    bare_values,
+    units_of,
+    values_denied,
+    values_of,
+    without_values,
+)
 from pipimem.sidecar.rules.patterns import (
     as_written,
     first_match,
@@ -173,11 +179,22 @@ def _has_its_value(before: Sentence, one: Sentence) -> bool:
 
 
 def _has_same_kind(before: Sentence, one: Sentence) -> bool:
-    """Whether both name a number, or both a day."""
-    return any(
-        matches("concrete", kind, before.text) and matches("concrete", kind, one.text)
-        for kind in ("number", "day")
-    )
+    """Whether both name a day, an hour or another number: 280 grams become no 12th of the month."""
+    return not _kinds_of_values(before.text).isdisjoint(_kinds_of_values(one.text))
+
+
+def _kinds_of_values(text: str) -> set[str]:
+    """Of "day", "hour" and "number" what a text names; a number in letters may be any: "seven"."""
+    kinds = {_kind_of_value(kind, value) for kind, value in values_of(text)}
+    if kinds or not (matches("concrete", "number", text) or matches("concrete", "day", text)):
+        return kinds
+    return {"day", "hour", "number"}
+
+
+def _kind_of_value(kind: str, value: str) -> str:
+    if kind != "time":
+        return "number"
+    return "hour" if first_match(rules("values")["clock"], value) else "day"
 
 
 def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:

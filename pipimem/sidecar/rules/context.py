@@ -13,7 +13,7 @@ from functools import lru_cache
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.antecedents import antecedent, is_own, is_that_plan, taken_back
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
-from pipimem.sidecar.rules.sentences import Sentence, sentences
+from pipimem.sidecar.rules.sentences import Sentence, letters, sentences
 from pipimem.text.dates import dated, mentioned
 from pipimem.text.han import is_chinese
 from pipimem.text.quotes import read_quote
@@ -25,6 +25,8 @@ _NO_NEED = ("off the record", "what follows", "of its speaker", "subject", "of t
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
+# What opens a list is no longer.
+_MOST_OF_A_HEAD = 45
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
 _ROUGHLY_CUT = re.compile(r"(?<=[。！？!?；;\n…])|(?<=\.)\s")
@@ -101,7 +103,7 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
     Nor where a relative day of the first would count from the day of the second.
     """
     is_own = first.speaker == second.speaker and first.role == second.role
-    text = _in_front(first, second, is_own=is_own) + second.text
+    text = _in_front(first, second, is_own=is_own) + second.mark + second.text
     if len(text) > (_MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED):
         return None
     if is_of_another_day(first, second):
@@ -135,7 +137,7 @@ def _in_front(first: Sentence, second: Sentence, *, is_own: bool) -> str:
         found = _QUOTED_FIRST.match(first.text) if first.answers else None
         quoted, text = found.groups() if found else ("", first.text)
         return quoted + (f"「{text}」" if is_chinese(text) else f"“{text}” ")
-    if second.sources[0] not in first.sources:
+    if second.sources[0] not in first.sources and not second.mark:
         return f"{first.text} … "
     return first.text if is_chinese(first.text) and first.text[-1] in _ENDS else f"{first.text} "
 
@@ -207,7 +209,16 @@ def _begins(last: Sentence, one: Sentence) -> bool:
         return True
     if last.sources == one.sources and _is_of_its_day(last, one):
         return True
+    if one.mark and _leads_to_item(last, one):
+        return True
     return is_own(last, one) and matches("context", "opening", last.text)
+
+
+def _leads_to_item(last: Sentence, one: Sentence) -> bool:
+    """Whether an item of a list follows the one in front, or the short sentence that opens it."""
+    if not is_own(last, one) or last.question or last.place + 1 != one.place:
+        return False
+    return bool(last.mark) or letters(last.text) <= _MOST_OF_A_HEAD
 
 
 def _is_of_its_day(last: Sentence, one: Sentence) -> bool:
