@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 
 from pipimem.sidecar.rules.clauses import (
     bare_values,
@@ -29,6 +30,9 @@ from pipimem.text.word_lists import stop_words
 _NEAR, _FAR, _PROMISED, _PLAN = 3, 6, 8, 60
 # ... and what a speaker takes back.
 _TAKEN_BACK = {"joke": 8, "in earnest": 4, "taken back": 6}
+# Messages of one speaker that follow each other so soon are one thought.
+_A_MOMENT = timedelta(minutes=3)
+_LEANING = (("left_out", "vague"), ("context", "continued"))
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
 _WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
@@ -49,6 +53,9 @@ def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
     if need == "restriction":
         reach = max(1, _since_others(kept, one))
         return _first(kept, one, (*_own(reach), (_is_statement, reach)))
+    if need == "done":
+        asked = (_is_asked_of, min(_PROMISED, _since_own(kept, one)))
+        return _first(kept, one, ((_is_own_promise, _PROMISED), asked))
     return _first(kept, one, _FITS.get(need, ()))
 
 
@@ -144,6 +151,18 @@ def _since_others(kept: Sequence[Sentence], one: Sentence) -> int:
     return count
 
 
+def _since_own(kept: Sequence[Sentence], one: Sentence) -> int:
+    """How many sentences at the end come after the speaker's last one, a mere "ok" aside."""
+    for count, before in enumerate(reversed(kept)):
+        if is_own(before, one) and not _answers_only(before.text):
+            return count
+    return len(kept)
+
+
+def _answers_only(text: str) -> bool:
+    return any(matches("left_out", section, text) for section in ("assent", "yes", "chatter"))
+
+
 def _is_said(one: Sentence) -> bool:
     return one.role == "user" and not matches("left_out", "chatter", one.text)
 
@@ -160,6 +179,13 @@ def is_own(before: Sentence, one: Sentence) -> bool:
     return before.speaker == one.speaker
 
 
+def follows_at_once(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker said the one directly behind the other, within a moment."""
+    if not is_own(before, one) or before.place + 1 != one.begins:
+        return False
+    return bool(before.when and one.when and one.when - before.when <= _A_MOMENT)
+
+
 def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests
     return not before.question and not matches("left_out", "chatter", before.text)
 
@@ -170,7 +196,18 @@ def _is_own_statement(before: Sentence, one: Sentence) -> bool:
 
 def _is_near(before: Sentence, one: Sentence) -> bool:
     is_near = before.sources[-1:] == one.sources and _is_statement(before, one)
-    return is_near and not matches("left_out", "assent", before.text)
+    return is_near and not before.closed and not matches("left_out", "assent", before.text)
+
+
+def _is_just_before(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker said it a moment ago, in the message in front of "it", "but" or "so"."""
+    if not _is_own_statement(before, one) or before.closed:
+        return False
+    if matches("left_out", "assent", before.text):
+        return False
+    if not any(matches(*section, one.text) for section in _LEANING):
+        return False
+    return follows_at_once(before, one)
 
 
 def _has_its_value(before: Sentence, one: Sentence) -> bool:
@@ -207,6 +244,12 @@ def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_value(before, one)
 
 
+def _has_its_day_too(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker told a day as the later sentence does."""
+    days = _kinds_of_values(before.text) & _kinds_of_values(one.text)
+    return _is_own_statement(before, one) and "day" in days
+
+
 def _has_its_value_of_it(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a value of a thing that the later one names, too: of the train."""
     return _has_its_value_too(before, one) and bool(_shared(before, one))
@@ -234,11 +277,13 @@ def _is_of_its_subject(before: Sentence, one: Sentence) -> bool:
     return _is_statement(before, one) and not _subject(one.text).isdisjoint(_words(before.text))
 
 
-def _is_promise(before: Sentence, one: Sentence) -> bool:
-    """Whether it promises something by the later one's speaker, or asks it of them or of all."""
-    if before.speaker == one.speaker:
-        return matches("worth", "open_loop", before.text)
-    if matches("concrete", "person speaking", before.text):
+def _is_own_promise(before: Sentence, one: Sentence) -> bool:
+    return is_own(before, one) and matches("worth", "open_loop", before.text)
+
+
+def _is_asked_of(before: Sentence, one: Sentence) -> bool:
+    """Whether somebody else asks something of the later one's speaker, or of all."""
+    if is_own(before, one) or matches("concrete", "person speaking", before.text):
         return False
     return one.speaker in before.text or matches("worth", "open_loop", before.text)
 
@@ -275,10 +320,11 @@ _FITS: dict[str, tuple[Reach, ...]] = {
         (_has_its_value, _NEAR),
         (_is_statement, _NEAR),
     ),
-    "done": ((_is_promise, _PROMISED),),
+    "moved": ((_has_its_day_too, _FAR),),
     "backs out": ((is_that_plan, _PLAN), (_is_own_plan, _PROMISED)),
     "not done": ((_is_that_promise, _PLAN),),
-    "reason": ((_is_near, 1),),
-    "continued": ((_is_near, 1),),
+    "reason": ((_is_near, 1), (_is_just_before, 1)),
+    "continued": ((_is_near, 1), (_is_just_before, 1)),
+    "detail": ((_is_near, 1),),
     "answer": ((_is_near, 1),),
 }

@@ -11,7 +11,13 @@ from dataclasses import replace
 from functools import lru_cache
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.antecedents import antecedent, is_own, is_that_plan, taken_back
+from pipimem.sidecar.rules.antecedents import (
+    antecedent,
+    follows_at_once,
+    is_own,
+    is_that_plan,
+    taken_back,
+)
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, letters, sentences
 from pipimem.text.dates import dated, mentioned
@@ -21,12 +27,14 @@ from pipimem.text.quotes import read_quote
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
 _ENDS = "。！？!?；…"
-_NO_NEED = ("off the record", "what follows", "of its speaker", "subject", "of that day")
+_NO_NEED = ("off the record", "what follows", "of its speaker", "subject", "of that day", "detail")
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
 # What opens a list is no longer.
 _MOST_OF_A_HEAD = 45
+# A subject alone, as people type it in front of what they say of it.
+_MOST_OF_A_SUBJECT = 14
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
 _ROUGHLY_CUT = re.compile(r"(?<=[。！？!?；;\n…])|(?<=\.)\s")
@@ -137,7 +145,9 @@ def _in_front(first: Sentence, second: Sentence, *, is_own: bool) -> str:
         found = _QUOTED_FIRST.match(first.text) if first.answers else None
         quoted, text = found.groups() if found else ("", first.text)
         return quoted + (f"「{text}」" if is_chinese(text) else f"“{text}” ")
-    if second.sources[0] not in first.sources and not second.mark:
+    if second.mark:
+        return f"{first.mark if first.begins == first.place else ''}{first.text} "
+    if second.sources[0] not in first.sources:
         return f"{first.text} … "
     return first.text if is_chinese(first.text) and first.text[-1] in _ENDS else f"{first.text} "
 
@@ -191,7 +201,18 @@ def _need(one: Sentence) -> str:
     for section in rules("context"):
         if section not in _NO_NEED and matches("context", section, plain):
             return section
+    if _is_detail(plain):
+        return "detail"
     return "reason" if _leans(plain) else ""
+
+
+def _is_detail(text: str) -> bool:
+    """Whether a few words without a verb say something concrete: "next check in 6 weeks"."""
+    if not matches("context", "detail", text) or any(
+        matches("worth", one, text) for one in rules("worth")
+    ):
+        return False
+    return names_a_value(text) or matches("concrete", "vital", text)
 
 
 def _leans(text: str) -> bool:
@@ -204,14 +225,25 @@ def _leans(text: str) -> bool:
 
 
 def _begins(last: Sentence, one: Sentence) -> bool:
-    """Whether it begins the next one: "From now on", a mere yes, or the day of what was done."""
+    """Whether it begins the next one: "From now on", a mere yes, a list, the day of a deed."""
     if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
         return True
     if last.sources == one.sources and _is_of_its_day(last, one):
         return True
     if one.mark and _leads_to_item(last, one):
         return True
+    if last.sources != one.sources and _is_mere_subject(last) and names_a_value(one.text):
+        return follows_at_once(last, one)
     return is_own(last, one) and matches("context", "opening", last.text)
+
+
+def _is_mere_subject(one: Sentence) -> bool:
+    """Whether a message is a word that says what the next one is about: "rehearsals"."""
+    if one.question or letters(one.text) > _MOST_OF_A_SUBJECT or names_a_value(one.text):
+        return False
+    answers = ("assent", "yes", "chatter", "joking")
+    is_a_word = " " not in one.text and one.text[-1].isalnum()
+    return is_a_word and not any(matches("left_out", is_it, one.text) for is_it in answers)
 
 
 def _leads_to_item(last: Sentence, one: Sentence) -> bool:

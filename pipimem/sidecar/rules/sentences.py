@@ -40,7 +40,10 @@ _LEAST_LETTERS = 4
 _WORD = re.compile(rf"[a-z]{{4,}}|(?=([{HAN}]{{2}}))")
 _LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # The numbers of a list that stands in one line, and the one that begins a sentence.
-_ITEM, _ITEM_NUMBER = re.compile(r"(?:^|\s)(\d{1,2})[.)、](?=\s?\D)"), re.compile(r"^\s*\d{1,2}\.$")
+_ITEM, _ITEM_NUMBER = (
+    re.compile(r"(?<![^\s：:])(\d{1,2})[.)、](?=\s?\D)"),
+    re.compile(r"^\s*\d{1,2}\.$"),
+)
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
 _ABBREVIATED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|Inc|Ltd|Ave|Blvd"
