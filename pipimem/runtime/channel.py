@@ -190,6 +190,7 @@ class Channel(ChannelMemory):
             self._unrecorded.end(turn)
             self._shown.update(turn.shown)
             self._fresh = False
+        await self._jobs.journal_seen_edits()
         self._used = self._clock.monotonic()
         self._request_embedding(self._recall_service)
         self._request_warming(self._recall_service)

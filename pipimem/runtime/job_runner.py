@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import ModelTimeout, UnreadableNote
+from pipimem.errors import ModelTimeout, PipimemError, UnreadableNote
 from pipimem.memory.regression import RegressionCheck, recall_cases
 from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.message import Message
@@ -96,12 +97,20 @@ class JobRunner:
         return await to_thread.run_sync(self.store.archive)
 
     async def settle_edits(self) -> None:
-        """Have each file show what was kept beside a person's save of an older text.
+        """Take edits by hand into the journal, and have each file show what was kept beside them.
 
-        That is merged whenever notes are read; the file would show it only after the next commit.
+        What a save of an older text lacked is merged whenever notes are read; the file would show
+        it only after the next commit.
         """
         if await to_thread.run_sync(_lacks_kept_lines, self.store):
             await to_thread.run_sync(self.store.journal_edits, self.clock.wall())
+        await self.journal_seen_edits()
+
+    async def journal_seen_edits(self) -> None:
+        """Take the edits that a turn has seen into the journal; the next one does what fails."""
+        with suppress(PipimemError, OSError), anyio.CancelScope(shield=True):
+            journal = partial(self.store.journal_edits, self.clock.wall(), only_seen=True)
+            await to_thread.run_sync(journal)
 
     async def commit(
         self, decision: Decision, actor: str = "", based_on: Notes | None = None

@@ -238,8 +238,13 @@ class ChannelStore:
 
     @retried_when_deleted
     @raises_store_error
-    def journal_edits(self, now: datetime) -> None:
-        """Takes what people changed by hand into the journal."""
+    def journal_edits(self, now: datetime, *, only_seen: bool = False) -> None:
+        """Takes what people changed by hand into the journal: an older save is merged with it.
+
+        With `only_seen` only where the notes as last read have any.
+        """
+        if only_seen and not self._opened.has_unrecorded_edits:
+            return
         with self._opened.writing(now, until=0.0) as working_copy:
             journal_edits(working_copy, now)
             self._opened.after_writing(now)

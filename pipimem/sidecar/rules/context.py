@@ -27,13 +27,22 @@ from pipimem.text.quotes import read_quote
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
 _ENDS = "。！？!?；…"
-_NO_NEED = ("off the record", "what follows", "of its speaker", "subject", "of that day", "detail")
+_NO_NEED = (
+    "off the record",
+    "what follows",
+    "its reason",
+    "of its speaker",
+    "subject",
+    "of that day",
+    "detail",
+)
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
 # "This one please don't note" says nothing else: it speaks of the message in front.
 _FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
 _ROUGHLY_CUT = re.compile(r"(?<=[。！？!?；;\n…])|(?<=\.)\s")
+_BETWEEN = " ,.;:!，。；：！、"
 # ... or of the speaker's own, where others spoke in between: so many sentences back.
 _OWN_REACH = 4
 # The words of others that a sentence quotes in front, and its own behind them.
@@ -113,7 +122,8 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
     if is_of_another_day(first, second):
         return None
     sources = tuple(dict.fromkeys((*first.sources, *second.sources)))
-    asked = first.asked or second.asked
+    # What somebody else asked to remember is theirs: a word behind it asks for nothing.
+    asked = second.asked or (first.asked and is_own)
     return replace(
         second,
         text=text,
@@ -245,6 +255,9 @@ def _tells_a_secret(said: Sequence[Sentence], place: int) -> bool:
 
 def _says_nothing_else(text: str) -> bool:
     for rule in rules("context")["off the record"]:
+        text = rule.pattern.sub("", text)
+    text = text.strip(_BETWEEN)
+    for rule in rules("context")["its reason"]:
         text = rule.pattern.sub("", text)
     return len(text) <= (_FEW_LETTERS_ZH if is_chinese(text) else _FEW_LETTERS)
 

@@ -51,6 +51,8 @@ class WorkingCopy:
     beside: tuple[Path, ...] = ()
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None
+    # Whether the notes that were read last have edits by hand that the journal lacks.
+    has_unrecorded_edits: bool = False
     _notes: Notes | None = None
     _stamps: tuple[Stamp | None, ...] = ()
     _files: dict[Path, TextFile] = field(default_factory=dict)
@@ -109,6 +111,7 @@ class WorkingCopy:
             if is_settled or self._notes is None:
                 # A file that an editor is saving is looked at again next time.
                 self._notes, self._stamps = view.current, () if view.locked else stamps
+                self.has_unrecorded_edits = bool(view.edited)
             if is_settled:
                 break
         assert self._notes is not None

@@ -25,6 +25,9 @@ _INVISIBLE = Pattern("[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 _DEPTH = 6
 # "pw a1b2": nothing shorter holds a word for a secret and the secret.
 _LEAST_CHARS = 6
+# Who sends nothing but "2580#" answers a question for what opens a door.
+_MOST_ALONE = 16
+_KEYPAD_ALONE = Pattern(r"\s*(?P<value>\d{4,8}[#*])[.!。！]?\s*")
 
 
 def secrets(text: str, own: SecretSettings = NO_LIST) -> tuple[Secret, ...]:
@@ -98,6 +101,10 @@ def _marked(text: str, found: Iterable[Secret], key: bytes) -> str:
 
 
 def _in_piece(piece: str, offset: int) -> list[Secret]:
+    if len(piece) <= _MOST_ALONE:
+        alone = _KEYPAD_ALONE().fullmatch(piece)
+        if alone is not None and len(set(alone["value"])) > 1:
+            return [Secret("password", alone.start("value") + offset, alone.end("value") + offset)]
     if len(piece) < _LEAST_CHARS:
         return []
     places = [*by_shape(piece), *checked_numbers(piece)]

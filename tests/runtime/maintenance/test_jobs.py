@@ -229,15 +229,24 @@ async def test_what_was_kept_beside_an_older_save_stands_in_the_file_again(tmp_p
         assert snapshot(root) == before
 
 
-async def test_an_edit_alone_is_no_work(tmp_path: Path) -> None:
-    """Where the file shows what memory has, a quiet minute writes nothing."""
+async def test_an_edit_is_in_the_journal_after_a_quiet_minute(tmp_path: Path) -> None:
+    """So an older buffer of another editor, saved later, is merged with it; the note stays."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
         await channel.remember("Anna likes tea")
-        write(root, "MEMORY.md", read(root).replace("tea", "green tea"))
+        older = read(root)
+        edited = older.replace("tea", "green tea")
+        write(root, "MEMORY.md", edited)
+        await channel.maintain()
+        assert read(root) == edited
+        assert (await channel.history.log())[0].author == "editor"
         before = snapshot(root)
         await channel.maintain()
         assert snapshot(root) == before
+        write(root, "MEMORY.md", older + "- Carl likes water\n")
+        await channel.maintain()
+        assert "green tea" in read(root)
+        assert "Carl likes water" in read(root)
 
 
 async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> None:
