@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.context import off_the_record
+from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced, without_untagged_blocks
 

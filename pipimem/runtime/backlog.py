@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.context import off_the_record
+from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.store.transcript.log import Transcript
 
 # How much talk that is not consolidated yet is recallable: the newest messages before the current

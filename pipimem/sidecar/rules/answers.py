@@ -98,7 +98,7 @@ def _before(said: Sequence[Sentence], place: int) -> Sentence | None:
 
 def _speaks_of(before: Sentence, after: Sentence, words: Words) -> bool:
     """Whether a sentence about "her" follows a person's statement that begins with somebody."""
-    if before.question or before.role != "user" or not matches("left_out", "person", after.text):
+    if before.question or not matches("left_out", "person", after.text):
         return False
     return matches("concrete", "people", clauses_of(before.text, words)[0])
 

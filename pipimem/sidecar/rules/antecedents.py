@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import timedelta
 
-from pipimem.sidecar.rules.clauses import bare_values, units_of, values_denied, without_values
+from pipimem.sidecar.rules.clauses import (
+    bare_values,
+    units_of,
+    values_denied,
+    without_values,
+)
 from pipimem.sidecar.rules.patterns import (
     as_written,
     first_match,
@@ -15,25 +20,19 @@ from pipimem.sidecar.rules.patterns import (
     rules,
 )
 from pipimem.sidecar.rules.sentences import Sentence, letters
-from pipimem.text.han import HAN
+from pipimem.sidecar.rules.shared import are_of_one_kind, kinds_of_values, words_of, words_shared
 from pipimem.text.word_lists import stop_words
 
-# How many sentences back the one may stand that another speaks of.
-_REACH = {
-    "joke": 8,
-    "in earnest": 4,
-    "taken back": 6,
-    "correction": 6,
-    "change": 3,
-    "fragment": 3,
-    "done": 8,
-    "backs out": 8,
-}
-# One's own value may stand so far back, and so far a plan that names what is backed out of.
-_FAR, _PLAN = 6, 60
+# How many sentences back the one may stand that another speaks of: a statement of anybody, one's
+# own value, a promise, and a plan that names what is backed out of.
+_NEAR, _FAR, _PROMISED, _PLAN = 3, 6, 8, 60
+# ... and what a speaker takes back.
+_TAKEN_BACK = {"joke": 8, "in earnest": 4, "taken back": 6}
+# Messages of one speaker that follow each other so soon are one thought.
+_A_MOMENT = timedelta(minutes=3)
+_LEANING = (("left_out", "vague"), ("context", "continued"))
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
-_WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
 
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
@@ -46,22 +45,21 @@ def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
         return None
     if need in ("correction", "denial"):
         return _corrected(kept, one, need)
-    reach = _REACH.get(need, 1)
     if need == "fragment":
-        reach = min(reach, _since_others(kept, one))
-    elif need == "restriction":
+        return _first(kept, one, _own(min(_NEAR, _since_others(kept, one))))
+    if need == "restriction":
         reach = max(1, _since_others(kept, one))
-    for fits in _FITS.get(need, ()):
-        place = _last(kept, one, _REACH_OF.get(fits, reach), fits)
-        if place is not None:
-            return place
-    return None
+        return _first(kept, one, (*_own(reach), (_is_statement, reach)))
+    if need == "done":
+        asked = (_is_asked_of, min(_PROMISED, _since_own(kept, one)))
+        return _first(kept, one, ((_is_own_promise, _PROMISED), asked))
+    return _first(kept, one, _FITS.get(need, ()))
 
 
 def taken_back(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
     """The place of what a speaker takes back, or says to be a joke; `None` if it is not theirs."""
     fits = _is_statement if need == "taken back" else is_own
-    place = _last(kept, one, _REACH[need], fits)
+    place = _last(kept, one, _TAKEN_BACK[need], fits)
     return place if place is not None and is_own(kept[place], one) else None
 
 
@@ -72,39 +70,30 @@ def _corrected(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
     last message, or the speaker's own.
     """
     if values_denied(one.text):
-        place = _last(kept, one, _PLAN, _is_own_with_wrong_value)
-        return _last(kept, one, _REACH["correction"], _has_wrong_value) if place is None else place
+        return _first(kept, one, ((_is_own_with_wrong_value, _PLAN), (_has_wrong_value, _FAR)))
     near = _reach_of_denial(kept, one)
     if _subject(one.text):
-        place = _last(kept, one, _REACH["correction"], _is_of_its_subject)
-        return _last(kept, one, near, _has_its_value_too) if place is None else place
-    reach = near if need == "denial" else _REACH["correction"]
+        return _first(kept, one, ((_is_of_its_subject, _FAR), (_has_its_value_too, near)))
+    reach = near if need == "denial" else _FAR
     others = _is_statement if need == "denial" else _has_its_value
-    named = (_has_its_value_of_it, reach)
-    for fits, back in (
-        named,
-        (others, near),
-        (_has_its_value_too, reach),
-        (_is_own_statement, reach),
-    ):
-        place = _last(kept, one, back, fits)
-        if place is not None:
-            return place
-    return None
+    tests = (_has_its_value_of_it, reach), (others, near)
+    return _first(kept, one, (*tests, (_has_its_value_too, reach), (_is_own_statement, reach)))
 
 
 def _subject(text: str) -> set[str]:
     """The words in front of the verb of a correction: "SLA" of "Correction: the SLA is 2 hours"."""
     found = first_match(rules("context")["subject"], as_written(text))
-    return _words(found["subject"]) - general() - stop_words() if found else set()
+    return words_of(found["subject"]) - general() - stop_words() if found else set()
 
 
-def _words(text: str) -> set[str]:
-    """Latin words in small letters, without the s of a plural, and pairs of Chinese characters."""
-    words = {word.casefold().rstrip("s") for word in _WORD.findall(text)}
-    for stretch in _STRETCH.findall(text):
-        words.update(stretch[place : place + 2] for place in range(len(stretch) - 1))
-    return words
+def _first(kept: Sequence[Sentence], one: Sentence, tests: Iterable[Reach]) -> int | None:
+    """The place that the first of some tests finds, each so many sentences back."""
+    places = (_last(kept, one, reach, fits) for fits, reach in tests)
+    return next((place for place in places if place is not None), None)
+
+
+def _own(reach: int) -> tuple[Reach, ...]:
+    return (_is_near, reach), (_is_own_statement, reach)
 
 
 def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> int | None:
@@ -119,18 +108,11 @@ def _last(kept: Sequence[Sentence], one: Sentence, reach: int, fits: Test) -> in
 def _may_speak_of(before: Sentence, one: Sentence) -> bool:
     """Whether a sentence can mean another one: of somebody else not where it tells of its speaker.
 
-    Unless the other one names or addresses that speaker, or both share a word.
+    Unless the other one names that speaker.
     """
     if is_own(before, one) or not matches("context", "of its speaker", one.text):
         return True
-    if one.speaker and one.speaker in before.text:
-        return True
-    return bool(_shared(before, one)) or matches("left_out", "you", before.text)
-
-
-def _shared(before: Sentence, one: Sentence) -> set[str]:
-    """The words that both have, and that mean something."""
-    return (_words(before.text) & _words(one.text)) - general() - stop_words()
+    return bool(one.speaker) and one.speaker in before.text
 
 
 def _reach_of_denial(kept: Sequence[Sentence], one: Sentence) -> int:
@@ -153,6 +135,18 @@ def _since_others(kept: Sequence[Sentence], one: Sentence) -> int:
     return count
 
 
+def _since_own(kept: Sequence[Sentence], one: Sentence) -> int:
+    """How many sentences at the end come after the speaker's last one, a mere "ok" aside."""
+    for count, before in enumerate(reversed(kept)):
+        if is_own(before, one) and not _answers_only(before.text):
+            return count
+    return len(kept)
+
+
+def _answers_only(text: str) -> bool:
+    return any(matches("left_out", section, text) for section in ("assent", "yes", "chatter"))
+
+
 def _is_said(one: Sentence) -> bool:
     return one.role == "user" and not matches("left_out", "chatter", one.text)
 
@@ -169,6 +163,13 @@ def is_own(before: Sentence, one: Sentence) -> bool:
     return before.speaker == one.speaker
 
 
+def follows_at_once(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker said the one directly behind the other, within a moment."""
+    if not is_own(before, one) or before.place + 1 != one.begins:
+        return False
+    return bool(before.when and one.when and one.when - before.when <= _A_MOMENT)
+
+
 def _is_statement(before: Sentence, one: Sentence) -> bool:  # noqa: ARG001 - one of several tests
     return not before.question and not matches("left_out", "chatter", before.text)
 
@@ -179,20 +180,23 @@ def _is_own_statement(before: Sentence, one: Sentence) -> bool:
 
 def _is_near(before: Sentence, one: Sentence) -> bool:
     is_near = before.sources[-1:] == one.sources and _is_statement(before, one)
-    return is_near and not matches("left_out", "assent", before.text)
+    return is_near and not before.closed and not matches("left_out", "assent", before.text)
+
+
+def _is_just_before(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker said it a moment ago, in the message in front of "it", "but" or "so"."""
+    if not _is_own_statement(before, one) or before.closed:
+        return False
+    if matches("left_out", "assent", before.text):
+        return False
+    if not any(matches(*section, one.text) for section in _LEANING):
+        return False
+    return follows_at_once(before, one)
 
 
 def _has_its_value(before: Sentence, one: Sentence) -> bool:
     """Whether a statement names a number or a day as the later one does."""
-    return _is_statement(before, one) and _has_same_kind(before, one)
-
-
-def _has_same_kind(before: Sentence, one: Sentence) -> bool:
-    """Whether both name a number, or both a day."""
-    return any(
-        matches("concrete", kind, before.text) and matches("concrete", kind, one.text)
-        for kind in ("number", "day")
-    )
+    return _is_statement(before, one) and are_of_one_kind(before, one)
 
 
 def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:
@@ -205,9 +209,15 @@ def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
     return is_own(before, one) and _has_its_value(before, one)
 
 
+def _has_its_day_too(before: Sentence, one: Sentence) -> bool:
+    """Whether the speaker told a day as the later sentence does."""
+    days = kinds_of_values(before.text) & kinds_of_values(one.text)
+    return _is_own_statement(before, one) and "day" in days
+
+
 def _has_its_value_of_it(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a value of a thing that the later one names, too: of the train."""
-    return _has_its_value_too(before, one) and bool(_shared(before, one))
+    return _has_its_value_too(before, one) and bool(words_shared(before.text, one.text))
 
 
 def _has_wrong_value(before: Sentence, one: Sentence) -> bool:
@@ -219,24 +229,26 @@ def _is_own_with_wrong_value(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told that value of the same thing, or one that is hardly told twice."""
     if not is_own(before, one) or not _has_wrong_value(before, one):
         return False
-    return bool(_shared(before, one)) or max(map(len, values_denied(one.text))) > 1
+    return bool(words_shared(before.text, one.text)) or max(map(len, values_denied(one.text))) > 1
 
 
 def _is_own_proposal(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker asked for the same kind of value: "Sunday at six?"."""
-    return is_own(before, one) and before.question and _has_same_kind(before, one)
+    return is_own(before, one) and before.question and are_of_one_kind(before, one)
 
 
 def _is_of_its_subject(before: Sentence, one: Sentence) -> bool:
     """Whether a statement shares a word with what a correction names as its subject."""
-    return _is_statement(before, one) and not _subject(one.text).isdisjoint(_words(before.text))
+    return _is_statement(before, one) and not _subject(one.text).isdisjoint(words_of(before.text))
 
 
-def _is_promise(before: Sentence, one: Sentence) -> bool:
-    """Whether it promises something by the later one's speaker, or asks it of them or of all."""
-    if before.speaker == one.speaker:
-        return matches("worth", "open_loop", before.text)
-    if matches("concrete", "person speaking", before.text):
+def _is_own_promise(before: Sentence, one: Sentence) -> bool:
+    return is_own(before, one) and matches("worth", "open_loop", before.text)
+
+
+def _is_asked_of(before: Sentence, one: Sentence) -> bool:
+    """Whether somebody else asks something of the later one's speaker, or of all."""
+    if is_own(before, one) or matches("concrete", "person speaking", before.text):
         return False
     return one.speaker in before.text or matches("worth", "open_loop", before.text)
 
@@ -254,36 +266,29 @@ def is_that_plan(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a plan of a thing that the later one names, too; no mere day."""
     if not _is_own_plan(before, one):
         return False
-    shared = _words(without_values(before.text)) & _words(without_values(one.text))
-    return bool(shared - general() - stop_words())
+    return bool(words_shared(without_values(before.text), without_values(one.text)))
 
 
 def _is_that_promise(before: Sentence, one: Sentence) -> bool:
     return is_that_plan(before, one) and matches("worth", "open_loop", before.text)
 
 
-# Which sentences each need asks for, the best first.
+# Which sentences each need asks for, the best first, and how far back.
 Test = Callable[[Sentence, Sentence], bool]
-_FITS: dict[str, tuple[Test, ...]] = {
+Reach = tuple[Test, int]
+_FITS: dict[str, tuple[Reach, ...]] = {
     "change": (
-        _is_near,
-        _has_its_value_too,
-        _is_own_proposal,
-        _has_its_value,
-        _is_statement,
+        (_is_near, _NEAR),
+        (_has_its_value_too, _FAR),
+        (_is_own_proposal, _FAR),
+        (_has_its_value, _NEAR),
+        (_is_statement, _NEAR),
     ),
-    "fragment": (_is_near, _is_own_statement),
-    "restriction": (_is_near, _is_own_statement, _is_statement),
-    "done": (_is_promise,),
-    "backs out": (is_that_plan, _is_own_plan),
-    "not done": (_is_that_promise,),
-    "reason": (_is_near,),
-    "continued": (_is_near,),
-    "answer": (_is_near,),
-}
-_REACH_OF: dict[Test, int] = {
-    _has_its_value_too: _FAR,
-    _is_own_proposal: _FAR,
-    is_that_plan: _PLAN,
-    _is_that_promise: _PLAN,
+    "moved": ((_has_its_day_too, _FAR),),
+    "backs out": ((is_that_plan, _PLAN), (_is_own_plan, _PROMISED)),
+    "not done": ((_is_that_promise, _PLAN),),
+    "reason": ((_is_near, 1), (_is_just_before, 1)),
+    "continued": ((_is_near, 1), (_is_just_before, 1)),
+    "detail": ((_is_near, 1),),
+    "answer": ((_is_near, 1),),
 }

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 
 from pipimem.sidecar.rules.clauses import (
     clauses_of,
-    dates_of,
     days_of,
     has_its_names,
     matter,
@@ -102,14 +101,8 @@ def is_cancelled(older: str, said: str, words: Words, *, is_own: bool) -> bool:
         if is_own and is_that and _name_one_day(clause, older):
             return True
         # A bare date of somebody else's may be that of many things.
-        is_named = bool(subject) or bool(values_of(clause) and not dates_of(clause))
-        is_of_it = signs_of(subject) <= signs_of(matter(older, words))
-        if (
-            is_named
-            and is_of_it
-            and values_of(clause) <= values_of(older)
-            and has_its_names(clause, older)
-        ):
+        is_of_it = bool(subject) and signs_of(subject) <= signs_of(matter(older, words))
+        if is_of_it and values_of(clause) <= values_of(older) and has_its_names(clause, older):
             return True
     return False
 

@@ -61,7 +61,7 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
     No number, day or name in another clause of `old` may get lost with it, unless the trouble that
     it speaks of is over, or `new` quotes it.
     """
-    if new.said == old.said or not _may_end(new, old):
+    if not _may_end(new, old):
         return False
     if is_overcome(new.said, old.said, words) or new.said.startswith(f"{old.said} …"):
         return True  # what is quoted whole, with what changes it behind
@@ -69,9 +69,7 @@ def ends(new: Claim, old: Claim, words: Words) -> bool:
         return False
     if old.said in new.said or _is_elsewhere(old.said, new.said, words):
         return True
-    old_said = old.said
-    if new.speaker:
-        old_said = old.said.replace(new.speaker, "我")
+    old_said = old.said.replace(new.speaker, "我") if new.speaker else old.said
     is_own = new.speaker == old.speaker or old_said != old.said
     older = clauses_of(old_said, words)
     if max(len(older), len(parts_of(new.said))) > _MOST_CLAUSES:
@@ -273,7 +271,7 @@ def _is_turned(older: str, said: str, words: Words) -> bool:
 
 def _is_left_behind(older: str, said: str, words: Words) -> bool:
     """Whether a change from something is told that an older clause plainly says is so."""
-    found = first_match(rules("changes")["from"], said)
+    found = first_match(rules("changes")["left"], said)
     if found is None or not says("plain", older) or says("past", older):
         return False
     left, was = matter(found["left"], words), matter(older, words)

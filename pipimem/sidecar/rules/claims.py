@@ -30,12 +30,7 @@ def stated(sentence: Sentence) -> Claim:
     return Claim(without_tail(sentence.text), sentence.speaker, None)
 
 
-def statements(said: Iterable[Sentence], place: int) -> list[Sentence]:
-    """The sentences of people behind a place that are neither questions nor laughed at."""
-    later = [one for one in said if one.place > place and one.role == "user"]
-    return [one for one in later if not one.question and not one.laughed]
-
-
-def claims(said: Iterable[Sentence], place: int) -> list[Claim]:
-    """What people state in the sentences behind a place."""
-    return [stated(one) for one in statements(said, place)]
+def statements(said: Iterable[Sentence]) -> list[Sentence]:
+    """The sentences of people that are neither questions nor laughed at."""
+    own = [one for one in said if one.role == "user"]
+    return [one for one in own if not one.question and not one.laughed]

@@ -130,7 +130,7 @@ def _over(memory: Sequence[KnownEntry], said: Sequence[Sentence], words: Words) 
     promises = [claim_of(known.text, Kind.OPEN_LOOP) for known in open_ones]
     index = ClaimIndex(promises, words)
     over: dict[int, Over] = {}
-    for one in statements(said, -1):
+    for one in statements(said):
         for place in index.may_end(one.text):
             if place not in over and is_done(stated(one), promises[place], words):
                 over[place] = Over(open_ones[place].id, one.quote()[:_LAST_WORDS])

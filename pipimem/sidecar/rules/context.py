@@ -8,13 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.antecedents import antecedent, is_own, is_that_plan, taken_back
+from pipimem.sidecar.rules.antecedents import (
+    antecedent,
+    is_own,
+    is_that_plan,
+    taken_back,
+)
+from pipimem.sidecar.rules.beginnings import begins
+from pipimem.sidecar.rules.off_the_record import private_messages
 from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
 from pipimem.sidecar.rules.sentences import Sentence, sentences
-from pipimem.text.dates import dated, mentioned
+from pipimem.text.dates import dated
 from pipimem.text.han import is_chinese
 from pipimem.text.quotes import read_quote
 
@@ -28,16 +34,11 @@ _NO_NEED = (
     "of its speaker",
     "subject",
     "of that day",
+    "detail",
 )
 _BEGINS = ("opening", "mere answer")
 # What is kept only together with another sentence.
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
-# "This one please don't note" says nothing else: it speaks of the message in front.
-_FEW_LETTERS, _FEW_LETTERS_ZH = 16, 5
-_ROUGHLY_CUT = re.compile(r"(?<=[。！？!?；;\n…])|(?<=\.)\s")
-_BETWEEN = " ,.;:!，。；：！、"
-# ... or of the speaker's own, where others spoke in between: so many sentences back.
-_OWN_REACH = 4
 # The words of others that a sentence quotes in front, and its own behind them.
 _QUOTED_FIRST = re.compile(r"((?:「[^「」]*」|“[^“”]*” )+)(.+)", re.DOTALL)
 
@@ -47,7 +48,7 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
 
     A sentence that needs another one and has none in reach is marked as a fragment.
     """
-    private = _private_messages(said)
+    private = private_messages(said)
     kept: list[Sentence] = []
     for place, one in enumerate(said):
         if one.role != "user" or one.question:
@@ -55,30 +56,6 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
         elif private.isdisjoint(one.sources) and not _tells_a_secret(said, place):
             _add(kept, one)
     return [one for one in kept if private.isdisjoint(one.sources)]
-
-
-def off_the_record(messages: Sequence[Message]) -> frozenset[str]:
-    """The ids of messages that their speakers ask not to note, and of what the bot said to them."""
-    if not any(may_be_off_the_record(message.content) for message in messages):
-        return frozenset()
-    private = _private_messages(sentences(messages))
-    found: set[str] = set()
-    is_private = False
-    for message in messages:
-        if message.role == "user":
-            is_private = message.id in private
-        if is_private:
-            found.add(message.id)
-    return frozenset(found)
-
-
-@lru_cache(maxsize=4096)  # a turn asks it of a hundred messages, and of most of them again
-def may_be_off_the_record(text: str) -> bool:
-    """Whether a message may ask not to note something; `off_the_record` says whether it does.
-
-    It takes a tenth of the time: nothing is cut into sentences.
-    """
-    return any(matches("context", "off the record", part) for part in _ROUGHLY_CUT.split(text))
 
 
 def linked_to(
@@ -109,7 +86,7 @@ def together(first: Sentence, second: Sentence) -> Sentence | None:
     Nor where a relative day of the first would count from the day of the second.
     """
     is_own = first.speaker == second.speaker and first.role == second.role
-    text = _in_front(first, second, is_own=is_own) + second.text
+    text = _in_front(first, second, is_own=is_own) + second.mark + second.text
     if len(text) > (_MOST_QUOTED_ZH if is_chinese(text) else _MOST_QUOTED):
         return None
     if is_of_another_day(first, second):
@@ -144,6 +121,8 @@ def _in_front(first: Sentence, second: Sentence, *, is_own: bool) -> str:
         found = _QUOTED_FIRST.match(first.text) if first.answers else None
         quoted, text = found.groups() if found else ("", first.text)
         return quoted + (f"「{text}」" if is_chinese(text) else f"“{text}” ")
+    if second.mark:
+        return f"{first.mark if first.begins == first.place else ''}{first.text} "
     if second.sources[0] not in first.sources:
         return f"{first.text} … "
     return first.text if is_chinese(first.text) and first.text[-1] in _ENDS else f"{first.text} "
@@ -151,7 +130,7 @@ def _in_front(first: Sentence, second: Sentence, *, is_own: bool) -> str:
 
 def _add(kept: list[Sentence], one: Sentence) -> None:
     """Puts a sentence behind the others, or together with the one that it speaks of."""
-    if kept and _begins(kept[-1], one):
+    if kept and begins(kept[-1], one):
         whole = together(kept[-1], one)
         if whole:
             kept.pop()
@@ -198,7 +177,18 @@ def _need(one: Sentence) -> str:
     for section in rules("context"):
         if section not in _NO_NEED and matches("context", section, plain):
             return section
+    if _is_detail(plain):
+        return "detail"
     return "reason" if _leans(plain) else ""
+
+
+def _is_detail(text: str) -> bool:
+    """Whether a few words without a verb say something concrete: "next check in 6 weeks"."""
+    if not matches("context", "detail", text) or any(
+        matches("worth", one, text) for one in rules("worth")
+    ):
+        return False
+    return names_a_value(text) or matches("concrete", "vital", text)
 
 
 def _leans(text: str) -> bool:
@@ -210,42 +200,6 @@ def _leans(text: str) -> bool:
     return names_a_value(text) and not matches("left_out", "chatter", text)
 
 
-def _begins(last: Sentence, one: Sentence) -> bool:
-    """Whether it begins the next one: "From now on", a mere yes, or the day of what was done."""
-    if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
-        return True
-    if last.sources == one.sources and _is_of_its_day(last, one):
-        return True
-    return is_own(last, one) and matches("context", "opening", last.text)
-
-
-def _is_of_its_day(last: Sentence, one: Sentence) -> bool:
-    """Whether it tells what was done on the past day that only the sentence in front names.
-
-    "Last night was great! We sang for three hours."
-    """
-    if last.question or not last.when or last.begins != last.place:
-        return False
-    if not matches("context", "of that day", one.text) or mentioned(one.text, last.when):
-        return False
-    today = last.when.date()
-    return any(span.end < today for span in mentioned(last.text, last.when))
-
-
-def _private_messages(said: Sequence[Sentence]) -> set[str]:
-    """The ids of messages that are not to be noted.
-
-    What says nothing but this speaks of the last message in front, or behind it after a colon.
-    """
-    private: set[str] = set()
-    for place, one in enumerate(said):
-        if one.role == "user" and matches("context", "off the record", without_quotes(one.text)):
-            private.update(one.sources)
-            if _says_nothing_else(one.text) and said[place - 1].sources != one.sources:
-                private.update(_spoken_of(said, place))
-    return private
-
-
 def _tells_a_secret(said: Sequence[Sentence], place: int) -> bool:
     """Whether a password or a code stands in a sentence, or in an answer to a question about it."""
     text = said[place].text
@@ -253,22 +207,3 @@ def _tells_a_secret(said: Sequence[Sentence], place: int) -> bool:
     if before and before.question:
         text = f"{before.text} {text}"
     return matches("left_out", "secret", text)
-
-
-def _says_nothing_else(text: str) -> bool:
-    for rule in rules("context")["off the record"]:
-        text = rule.pattern.sub("", text)
-    text = text.strip(_BETWEEN)
-    for rule in rules("context")["its reason"]:
-        text = rule.pattern.sub("", text)
-    return len(text) <= (_FEW_LETTERS_ZH if is_chinese(text) else _FEW_LETTERS)
-
-
-def _spoken_of(said: Sequence[Sentence], place: int) -> tuple[str, ...]:
-    """The sources of the sentence of a person in front of a place, or of the one behind."""
-    if matches("context", "what follows", said[place].text):
-        spoken_of = [other.sources for other in said[place + 1 :] if other.role == "user"]
-        return spoken_of[0] if spoken_of else ()
-    before = [other for other in said[:place] if other.role == "user"]
-    own = [other for other in before[-_OWN_REACH:] if other.speaker == said[place].speaker]
-    return (*(before[-1].sources if before else ()), *(own[-1].sources if own else ()))

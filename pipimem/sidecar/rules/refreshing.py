@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import is_over
 from pipimem.sidecar.rules.choosing import Choice, choices
-from pipimem.sidecar.rules.claims import Claim, claim_of, claims
+from pipimem.sidecar.rules.claims import Claim, claim_of, stated, statements
 from pipimem.sidecar.rules.context import is_taken_up, linked_to
 from pipimem.sidecar.rules.patterns import matches, names_a_value
 from pipimem.sidecar.rules.sentences import Sentence
@@ -36,7 +36,7 @@ def refreshed(task: Refresh, words: Words) -> Refreshed:
     said = [one for one in linked if one.role == "user" and not new.isdisjoint(one.sources)]
     fresh = _fresh_items(said, words)
     fresh[_WISHES] = _open_wishes([one for one in linked if not new.isdisjoint(one.sources)])
-    later = claims(said, -1)
+    later = [stated(one) for one in statements(said)]
     old = _items(task.session)
     changed: dict[str, tuple[str, ...]] = {}
     for section in dict.fromkeys((*fresh, *_SECTIONS.values())):

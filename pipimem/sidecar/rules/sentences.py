@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.patterns import (
@@ -38,6 +39,11 @@ _LEAST_LETTERS = 4
 # Words as two texts may share them; of Chinese each two characters.
 _WORD = re.compile(rf"[a-z]{{4,}}|(?=([{HAN}]{{2}}))")
 _LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
+# The numbers of a list that stands in one line, and the one that begins a sentence.
+_ITEM, _ITEM_NUMBER = (
+    re.compile(r"(?<![^\s：:])(\d{1,2})[.)、](?=\s?\D)"),
+    re.compile(r"^\s*\d{1,2}\.$"),
+)
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
 _ABBREVIATED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|Inc|Ltd|Ave|Blvd"
@@ -58,7 +64,7 @@ class Sentence:
     `laughed` that its speaker laughs at it, or others answer with nothing but laughter, `answers`
     that it begins with a sentence of somebody else in quotation marks, and `closed` that its second
     half says that what was promised is done. `begins` is the place of the first of the sentences
-    that it is made of and that follow each other.
+    that it is made of and that follow each other, `mark` what makes it an item of a list: "2. ".
     """
 
     text: str
@@ -74,6 +80,7 @@ class Sentence:
     answers: bool = False
     closed: bool = False
     begins: int = -1
+    mark: str = ""
 
     def quote(self) -> str:
         """The sentence with who and when."""
@@ -105,13 +112,10 @@ def sentences(window: Sequence[Message]) -> list[Sentence]:
 
 def _goes_on(said: Sequence[Sentence], new: Sequence[Sentence]) -> bool:
     """Whether a laughing sentence is of what the one before laughed at, and tells nothing grave."""
-    if (
-        not said
-        or matches("concrete", "vital", new[-1].text)
-        or matches("changes", "change", new[-1].text)
-    ):
+    told = new[-1].text
+    if matches("concrete", "vital", told) or matches("changes", "change", told):
         return False
-    return not _words_of(said[-1].text).isdisjoint(_words_of(new[-1].text))
+    return not _words_of(said[-1].text).isdisjoint(_words_of(told))
 
 
 def _words_of(text: str) -> set[str]:
@@ -123,7 +127,12 @@ def split(text: str) -> list[str]:
     parts: list[str] = []
     start = 0
     for end in _END.finditer(text):
-        if _ABBREVIATED.search(text[start : end.end()]) or _inside(text[start : end.start()]):
+        part = text[start : end.end()]
+        if (
+            _ABBREVIATED.search(part)
+            or _ITEM_NUMBER.match(part)
+            or _inside(text[start : end.start()])
+        ):
             continue
         parts.append(text[start : end.end()])
         start = end.end()
@@ -160,7 +169,9 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
     """The sentences of a message, each marked where it asks, or where somebody asked for it."""
     said: list[Sentence] = []
     waiting = False  # "remember this:" asks for what stands behind it
-    for part in _parts(message.content):
+    for whole in _parts(message.content):
+        mark = _LIST_MARK.match(whole)
+        part = whole[mark.end() :] if mark else whole
         text, asked = without_front(" ".join(_EMOJI.sub(" ", part).split()), people, bots)
         is_mark = matches("left_out", "mere mark", part)
         laughed = _is_laughed_at(part) or _is_sarcastic(part, said[-1:] if is_mark else ())
@@ -178,8 +189,9 @@ def _of_message(message: Message, people: set[str], bots: set[str], place: int) 
             message.time,
             place + len(said),
             begins=place + len(said),
-            question=_asks(without_quotes(text)),
+            question=not whole.endswith((":", "：")) and _asks(without_quotes(text)),
             laughed=laughed,
+            mark=mark[0] if mark else "",
         )
         one = replace(one, asked=(asked or waiting) and not one.question)
         said.append(one)
@@ -222,10 +234,19 @@ def _parts(content: str) -> Iterator[str]:
     """The sentences of a message that are its speaker's own words."""
     text = _CITED_LINE.sub("", _FENCE.sub(" ", without_private(content)))
     text = _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text))
-    parts = split(text[:_MOST_CHARS])
+    parts = split("\n".join(map(_items_apart, text[:_MOST_CHARS].splitlines())))
     for part in parts[:-1] if len(text) > _MOST_CHARS else parts:
         if not _WITHHELD.search(part) and _CUT_OUT not in part:
-            yield _LIST_MARK.sub("", part)
+            yield part
+
+
+def _items_apart(line: str) -> str:
+    """A line with each item of a list in it, which counts on from 1, in a line of its own."""
+    items = list(_ITEM.finditer(line))
+    if [int(item[1]) for item in items] != list(range(1, len(items) + 1)):
+        return line
+    starts = [0, *(item.start() for item in items), len(line)]
+    return "\n".join(line[start:end] for start, end in pairwise(starts))
 
 
 def _without_address(text: str, people: Collection[str], bots: Collection[str]) -> str:

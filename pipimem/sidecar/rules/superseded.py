@@ -21,7 +21,7 @@ def without_ended(chosen: Sequence[Choice], said: Sequence[Sentence], words: Wor
     """The choices that no later sentence of the window ends."""
     index = ClaimIndex((one.claim for one in chosen), words)
     ended = set[int]()
-    for new in statements(said, -1):
+    for new in statements(said):
         claim = stated(new)
         for place in set(index.may_end(claim.said)) - ended:
             older = chosen[place]
@@ -37,7 +37,7 @@ def with_changes(chosen: Sequence[Choice], said: Sequence[Sentence], words: Word
     """
     index = ClaimIndex((one.claim for one in chosen), words)
     found = {one.sentence.place: one for one in chosen}
-    for new in statements(said, -1):
+    for new in statements(said):
         if new.place not in found and any(
             chosen[place].sentence.place < new.place
             and concerns(stated(new), chosen[place].claim, words)
@@ -82,10 +82,10 @@ def with_older(
 def _changed(
     found: Mapping[int, Choice], places: Sequence[int], one: Choice, words: Words
 ) -> int | None:
-    """The last of the places whose choice the newer one changes and does not quote."""
+    """The last of the places whose choice the newer one changes."""
     for place in reversed(places):
         older = found.get(place)
-        if older is None or older.claim.said in one.claim.said:
+        if older is None:
             continue
         if ends(one.claim, older.claim, words) or concerns(one.claim, older.claim, words):
             return place
