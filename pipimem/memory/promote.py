@@ -195,12 +195,11 @@ def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candi
         when=newest_time(sources),
         learnt=today,
     )
-    text = _written(item, evidence, sources, today)
-    return _Candidate(item, text, evidence, is_from_user=bool(speakers))
+    return _Candidate(item, _written(item, evidence, sources, today), evidence, bool(speakers))
 
 
 def _written(item: Learned, evidence: Evidence, sources: Sequence[Message], today: datetime) -> str:
-    """The text to write: a quote has who and when, and quotation marks where it is word for word."""
+    """The text to write; a quote has who and when, and quotation marks where it is verbatim."""
     text = redacted(white_folded(item.text))[:_MOST_CHARS]
     if not item.quote_reason or read_quote(text).day:
         return text
