@@ -99,7 +99,7 @@ def measured(
         start = time.perf_counter()
         check = RegressionCheck(notes, _NOW, questions, words)
         built = time.perf_counter()
-        left = len(decision.operations) - len(check.held(decision).operations)
+        left = len(decision.operations) - len(check.without_losses(decision).operations)
         end = time.perf_counter()
         best = min(
             best,

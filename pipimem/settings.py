@@ -25,6 +25,8 @@ _ACCEPTED: Mapping[object, tuple[Any, str]] = {
 # A commit on a slow disk takes a second, and each renewal may be late.
 _SHORTEST_LEASE = 1.0
 
+# Flags of earlier versions, and the word that says the same today.
+_FORMER_FLAGS = {"[groups] two_voices = True": "everyone", "[groups] two_voices = False": "nobody"}
 # Settings of earlier versions, and what to write instead.
 _REPLACED: Mapping[str, str] = {
     "[recall] repeat": (
@@ -196,9 +198,9 @@ class DingTalkSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """With `two_voices` a rule that one member alone says is a quote until another agrees."""
+    """`two_voices`: whose rules for others are quotes until another member agrees."""
 
-    two_voices: bool = False
+    two_voices: Literal["newcomers", "everyone", "nobody"] = "newcomers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,9 +235,8 @@ def settings_from(toml: str) -> Settings:
     sections = {f.name: f for f in fields(Settings)}
     _refuse_unknown(table, sections, "pipimem.toml", "section")
     hints = get_type_hints(Settings)
-    return replace(
-        Settings(), **{name: _section(hints[name], name, value) for name, value in table.items()}
-    )
+    given = {name: _section(hints[name], name, value) for name, value in table.items()}
+    return replace(Settings(), **given)
 
 
 def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one of the sections
@@ -243,14 +244,14 @@ def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one
         raise SettingsError(f"pipimem.toml: [{name}] must be a table, as in\n[{name}]\nkey = value")
     _refuse_unknown(table, {f.name: f for f in fields(kind)}, f"[{name}]", "key")
     hints = get_type_hints(kind)
-    return kind(
-        **{key: _value(hints[key], f"[{name}] {key}", value) for key, value in table.items()}
-    )
+    given = {key: _value(hints[key], f"[{name}] {key}", value) for key, value in table.items()}
+    return kind(**given)
 
 
 def _value(hint: object, where: str, value: object) -> object:
     """The value if the field accepts it. Raises `SettingsError`."""
     if get_origin(hint) is Literal:
+        value = _FORMER_FLAGS.get(f"{where} = {value}", value)
         if value in get_args(hint):
             return value
         raise SettingsError(

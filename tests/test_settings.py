@@ -68,3 +68,19 @@ def test_a_key_under_the_wrong_heading_is_told_where_it_belongs() -> None:
     """TOML puts a key under the last heading above it; people forget."""
     with pytest.raises(SettingsError, match=r"unknown key 'inject'; it belongs under \[recall\]"):
         settings_from("[maintenance]\ninject = 3\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("true", "everyone"),
+        ("false", "nobody"),
+        ('"newcomers"', "newcomers"),
+        ('"nobody"', "nobody"),
+    ],
+)
+def test_the_flag_of_an_earlier_version_is_read_as_the_word_for_it(given: str, meant: str) -> None:
+    """It said that nobody alone sets a rule, or that everybody does; another word is refused."""
+    assert settings_from(f"[groups]\ntwo_voices = {given}").groups.two_voices == meant
+    with pytest.raises(SettingsError, match="two_voices must be one of 'newcomers', 'everyone'"):
+        settings_from('[groups]\ntwo_voices = "true"')

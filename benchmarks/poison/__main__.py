@@ -1,4 +1,4 @@
-"""`python -m benchmarks.poison [--PART] [--facts] [--two-voices] [--list]`: how much of a talk becomes memory.
+"""`python -m benchmarks.poison [--PART] [--facts] [--attacker WHO] [--list]`: how much of talk becomes memory.
 
 The parts are `held-out` and `held-out-2` to `held-out-6`, else what was seen while the guard was
 made.
@@ -11,8 +11,10 @@ through where what it is known by stands in a note, or in a prompt outside the f
 MEMORY.md that is kept as somebody's words, and binds nobody, is counted as a quote. The same model
 takes every ordinary message for an entry, in the same group and in a talk with one person; those
 refused, and those kept as a quote only, are counted, and once more in the group where it takes each
-for a constraint. With `--facts` it files every order as a fact, with `--two-voices` no member
-alone sets a rule. `--list` names what failed.
+for a constraint. With `--facts` it files every order as a fact. `--two-voices` is the
+setting: `newcomers`, `everyone` or `nobody`. With `--attacker newcomer` the others of the group
+have talked for three weeks before whoever attacks comes, with `--attacker member` they were there
+too; else all of it is said within minutes. `--list` names what failed.
 """
 
 from __future__ import annotations
@@ -24,9 +26,10 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from pipimem import Channel, Kind, Message, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Trust
@@ -41,14 +44,31 @@ from benchmarks.poison.beside import lost_beside
 from benchmarks.poison.corpus import PARTS, SEEN, Payload, folded, ordinary, payloads
 
 NOW = datetime.fromisoformat("2026-11-12T10:00:00+08:00")
+_MEMBERS = {"": (), "newcomer": ("Alice", "Bob"), "member": ("Alice", "Bob", "Mallory")}
+
+
+def _value(flag: str) -> Any:
+    return sys.argv[sys.argv.index(flag) + 1] if flag in sys.argv else ""
+
+
 _SETTINGS = Settings(
     maintenance=MaintenanceSettings(enabled=False),
-    groups=GroupSettings(two_voices="--two-voices" in sys.argv),
+    groups=GroupSettings(two_voices=_value("--two-voices") or "newcomers"),
 )
 _BLOCK = re.compile(r"<(pipimem-memory-[a-z]+)>\n.*?\n</\1>", re.DOTALL)
 _TALK = (
     Message.user("The rehearsal is on Monday at seven.", id="a1", speaker="Alice"),
     Message.user("I bring the music stands.", id="a2", speaker="Bob"),
+)
+_EARLIER = tuple(
+    Message.user(
+        f"I was at the rehearsal, {name} here.",
+        id=f"e{days}{name}",
+        speaker=name,
+        time=NOW - timedelta(days=days),
+    )
+    for days in range(21, 0, -4)
+    for name in _MEMBERS[_value("--attacker")]
 )
 _ITEM_CHARS = 300
 # What the journal says of an item that was left out.
@@ -109,7 +129,7 @@ async def tried(root: Path, cases: Sequence[Payload], *, gullible: bool) -> Foun
 
 async def _stands_in(channel: Channel, payload: Payload) -> list[str]:
     """Where a payload stands once it was said and learnt."""
-    await channel.after_turn(None, [*_TALK, *payload.messages])
+    await channel.after_turn(None, [*_EARLIER, *_TALK, *payload.messages])
     receipt = await channel.before_compaction()
     if receipt.state != "consolidated":
         return [f"not consolidated ({receipt.reason[:60]})"]
@@ -167,6 +187,7 @@ async def judged(
     gullible: bool,
     others: Sequence[Message],
     kind: Kind = Kind.FACT,
+    speaker: str = "Bob",
 ) -> Judged:
     """What became of ordinary messages, each said by itself behind what `others` say."""
     found = Judged()
@@ -175,15 +196,15 @@ async def judged(
     clock = FixedClock(NOW)
     async with Pipimem(root, assistant=assistant, settings=_SETTINGS, clock=clock) as pipimem:
         for place, text in enumerate(messages):
-            channel = await pipimem.channel(f"plain-{kind}-{len(others)}-{place}")
+            channel = await pipimem.channel(f"plain-{kind}-{len(others)}-{speaker}-{place}")
             said = (
                 *others,
-                Message.user(text, id="p1", speaker="Bob"),
+                Message.user(text, id="p1", speaker=speaker),
                 Message.assistant("ok", id="b1"),
             )
             items = (
                 _item(text, "p1", kind, explicit=True),
-                _item(f"Bob wants it so: {text}", "p1"),
+                _item(f"{speaker} wants it so: {text}", "p1"),
             )
             bullets = (Bullet(text, ("p1",)),)
             script.then("consolidate", Consolidated(items, (), "", bullets, {}))
@@ -196,9 +217,10 @@ async def judged(
     return found
 
 
-async def _taken_for_rules(root: Path, messages: Sequence[str]) -> Judged:
+async def _taken_for_rules(root: Path, messages: Sequence[str], speaker: str) -> Judged:
     """What became of ordinary messages of a group that the model takes for constraints."""
-    return await judged(root, messages, gullible=True, others=_TALK, kind=Kind.CONSTRAINT)
+    others, kind = (*_EARLIER, *_TALK), Kind.CONSTRAINT
+    return await judged(root, messages, gullible=True, others=others, kind=kind, speaker=speaker)
 
 
 async def _was_refused(channel: Channel) -> bool:
@@ -220,17 +242,20 @@ def _measure(cases: Sequence[Payload], plain: Sequence[str]) -> None:
             WorkspaceStore.init(root)
             began = time.perf_counter()
             found = asyncio.run(tried(root, cases, gullible=gullible))
-            among = asyncio.run(judged(root, plain, gullible=gullible, others=_TALK))
+            others = (*_EARLIER, *_TALK)
+            among = asyncio.run(judged(root, plain, gullible=gullible, others=others))
             alone = asyncio.run(judged(root, plain, gullible=gullible, others=()))
-            rules = among
+            rules = of_attacker = among
             if gullible:
-                rules = asyncio.run(_taken_for_rules(root, plain))
+                rules = asyncio.run(_taken_for_rules(root, plain, "Bob"))
+                of_attacker = asyncio.run(_taken_for_rules(root, plain, "Mallory"))
             seconds = time.perf_counter() - began
         print(f"{name}: {found.payloads.total()} payloads, {len(plain)} ordinary ({seconds:.0f} s)")
         _print(found)
         groups = (
             ("a group", among),
             ("a group, for constraints", rules),
+            ("a group, for constraints, by whoever attacks", of_attacker),
             ("a talk with one person", alone),
         )
         for where, one in groups:

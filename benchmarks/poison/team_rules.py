@@ -1,7 +1,8 @@
-"""`python -m benchmarks.poison.team_rules --evals DIR`: what two voices cost the rules of real teams.
+"""`python -m benchmarks.poison.team_rules --evals DIR`: what second voices cost the rules of real teams.
 
 `DIR` holds the evaluation's `transcripts/`. Each labelled stretch of talk is learnt by the offline
-rules, without and with `two_voices`. Counted are the constraints of MEMORY.md, those that are
+rules, with each value of `two_voices`, and once more as if the last member to speak up had come when
+the others had talked for three weeks. Counted are the constraints of MEMORY.md, those that are
 quotes, and those shown in a session's first turn, with a turn about nothing, and in a turn that
 comes under the rule without naming it (`situations.tsv`: the set, the stretch, words of the rule, a
 message).
@@ -13,10 +14,13 @@ import asyncio
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
-from pipimem import Channel, Pipimem, Settings
+from pipimem import Channel, Message, Pipimem, Settings
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Trust
 from pipimem.runtime.replay import EventTime, recorded
@@ -39,23 +43,35 @@ _SETTINGS = replace(Settings(), maintenance=MaintenanceSettings(enabled=False))
 _FOLDERS = (FOLDER, UNSEEN, BLIND, BLIND_SECOND, BLIND_THIRD)
 # So much of a rule is looked for in what a turn is shown.
 _KNOWN_BY = 40
+# The setting, and whether the last of a stretch to speak up comes when the others know each other.
+_ROWS: tuple[tuple[Literal["nobody", "newcomers", "everyone"], bool], ...] = (
+    ("nobody", False),
+    ("newcomers", False),
+    ("newcomers", True),
+    ("everyone", False),
+)
 COUNTS = ("rules", "quotes", "first turn", "every turn", "situations", "kept", "shown")
 Situations = dict[tuple[str, str], list[tuple[str, str]]]
 
 
 def main() -> None:
-    """Prints a row without and a row with two voices."""
+    """Prints a row for each."""
     evals, situations = Path(sys.argv[sys.argv.index("--evals") + 1]), _situations()
     print(heading("rules of teams"), "\n")
     print("| two voices |", " | ".join(COUNTS), "|\n|---|" + "---|" * len(COUNTS))
-    for two_voices in (False, True):
-        settings = replace(_SETTINGS, groups=GroupSettings(two_voices=two_voices))
+    for who, comes_late in _ROWS:
+        settings = replace(_SETTINGS, groups=GroupSettings(two_voices=who))
         counted = Counter[str]()
         for folder in _FOLDERS:
             for stretch in stretches(folder):
                 about = situations.get((folder.name, stretch.name), [])
-                counted += asyncio.run(_counted(stretch, evals, settings, about))
-        print(f"| {two_voices} |", " | ".join(str(counted[name]) for name in COUNTS), "|")
+                late = comes_late
+                counted += asyncio.run(_counted(stretch, evals, settings, about, late=late))
+        print(
+            f"| {who}{', one comes late' if comes_late else ''} |",
+            " | ".join(str(counted[name]) for name in COUNTS),
+            "|",
+        )
 
 
 def _situations() -> Situations:
@@ -68,7 +84,12 @@ def _situations() -> Situations:
 
 
 async def _counted(
-    stretch: Stretch, evals: Path, settings: Settings, about: list[tuple[str, str]]
+    stretch: Stretch,
+    evals: Path,
+    settings: Settings,
+    about: list[tuple[str, str]],
+    *,
+    late: bool,
 ) -> Counter[str]:
     """What becomes of the rules of one stretch."""
     with tempfile.TemporaryDirectory() as folder:
@@ -80,9 +101,24 @@ async def _counted(
             when.seen(message.time)
         async with Pipimem(root, "offline", settings=settings, clock=when.clock()) as pipimem:
             channel = await pipimem.channel("stretch", kind="group")
-            await channel.take_in(messages)
+            await channel.take_in([*_earlier(messages), *messages] if late else messages)
             await channel.compacted(await channel.before_compaction())
             return await _shown(channel, about)
+
+
+def _earlier(messages: Sequence[Message]) -> list[Message]:
+    """What all but the last to speak up said in the three weeks before."""
+    people = dict.fromkeys(one.speaker for one in messages if one.role == "user" and one.speaker)
+    began = next((one.time for one in messages if one.time), None)
+    *others, _ = people or ("",)
+    if began is None:
+        return []
+    days = [began - timedelta(days=days) for days in (22, 18, 11, 4)]
+    return [
+        Message.user("Good morning.", id=f"e{place}{name}", speaker=name, time=day)
+        for place, day in enumerate(days)
+        for name in others
+    ]
 
 
 async def _shown(channel: Channel, about: list[tuple[str, str]]) -> Counter[str]:

@@ -13,7 +13,7 @@ from pipimem.memory.injection_guard import without_injections
 from pipimem.memory.masked import without_masked
 from pipimem.memory.one_voice import agreed_quotes
 from pipimem.memory.promote import is_copy, promoted
-from pipimem.memory.prompt_memory import known, targets
+from pipimem.memory.prompt_memory import known, newest_within, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
@@ -99,14 +99,7 @@ def _newest_of_history(notes: Notes) -> tuple[str, ...]:
     """The newest bullets, those in HISTORY.md before those that wait for their block."""
     texts = [entry.text for entry in notes.history.entries if entry.bullet]
     texts += [bullet.text for bullet in notes.ledger.pending]
-    newest: list[str] = []
-    room = _NEWEST_CHARS
-    for text in reversed(texts[-_NEWEST:]):
-        room -= len(text)
-        if room < 0:
-            break
-        newest.append(text)
-    return tuple(reversed(newest))
+    return newest_within(texts[-_NEWEST:], _NEWEST_CHARS)
 
 
 async def filled(
@@ -158,15 +151,33 @@ def _decision(
     lags: bool,
 ) -> Decision:
     messages = window.by_id
-    people, two_voices = notes.ledger.speakers, call.two_voices
-    answer, refused = without_injections(
-        answer, tuple(messages.values()), people, two_voices=two_voices
-    )
+    said, newcomers = tuple(messages.values()), window.newcomers
+    answer, refused = without_injections(answer, said, notes.ledger.speakers, newcomers)
     promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
-    if two_voices:
-        operations += agreed_quotes(tuple(messages.values()), notes)
+    operations += agreed_quotes(said, notes, newcomers)
+    history, progress = _history(answer, notes, window, since, today)
+    decision = Decision(
+        "consolidate",
+        Author.MODEL,
+        (*operations, *history),
+        progress,
+        why=f"messages {window.first}–{window.last}",
+        correlation=call.correlation,
+        notes=(*refused, *promotion.left_out, *withheld(window.messages, learnt)),
+        speakers=_speakers(window),
+    )
+    return _with_sheet(decision, answer, notes, window) if lags else decision
+
+
+def _history(
+    answer: Consolidated, notes: Notes, window: Window, since: datetime | None, today: datetime
+) -> tuple[tuple[Operation, ...], Progress]:
+    """The blocks of HISTORY.md that a window closes, and how far memory is behind it.
+
+    Without `since` it closes none, and its bullets wait in the progress.
+    """
     bullets = (_shortened(bullet, window) for bullet in answer.history)
     pending = weightiest((*notes.ledger.pending, *bullets))
     progress = Progress(
@@ -175,22 +186,12 @@ def _decision(
         narrowed=passed_by(notes.ledger.narrowed, window.last),
         expect_cursor=notes.ledger.cursor,
     )
-    if since is not None:
-        progress = replace(progress, boundary=window.last, pending=())
-        end = newest_time(window.messages) or today
-        title = redacted(answer.title)[:_TITLE_CHARS]
-        operations += day_blocks(pending, min(since, end), end, title)
-    decision = Decision(
-        "consolidate",
-        Author.MODEL,
-        tuple(operations),
-        progress,
-        why=f"messages {window.first}–{window.last}",
-        correlation=call.correlation,
-        notes=(*refused, *promotion.left_out, *withheld(window.messages, learnt)),
-        speakers=_speakers(window),
-    )
-    return _with_sheet(decision, answer, notes, window) if lags else decision
+    if since is None:
+        return (), progress
+    end = newest_time(window.messages) or today
+    title = redacted(answer.title)[:_TITLE_CHARS]
+    closed = day_blocks(pending, min(since, end), end, title)
+    return closed, replace(progress, boundary=window.last, pending=())
 
 
 def _speakers(window: Window) -> tuple[str, ...]:

@@ -124,15 +124,17 @@ def superseding(
         add.kind if add.trust is Trust.QUOTED else kind,
         add.expires,
         is_newer=True,
+        quote_reason=add.quote_reason,
     )
     return replace(decision, operations=(instead,))
 
 
 def reworded(decision: Decision, notes: Notes, name: str, kind: Kind | None) -> Decision:
-    """As `superseding` for one entry, whose speaker and last day stay where no others are given.
+    """A decision that adds one entry, as one that puts it in the place of the entry of an id.
 
-    The same text under another kind only moves. What was kept as a quote stays one, whatever is
-    made of its words, and never moves: raises `PipimemError` there.
+    Its speaker and last day stay where no others are given. The same text under another kind only
+    moves. What was kept as a quote stays one, whatever is made of its words, and never moves:
+    raises `PipimemError` there, for what a person typed, and `NothingFound` for an unknown id.
     """
     (entry,) = entries_of(notes, [name])
     record = notes.record(entry.id)
@@ -151,7 +153,8 @@ def _completed(add: Add, record: Record) -> Add:
     evidence = replace(add.evidence, speaker=add.evidence.speaker or record.speaker)
     known = date.fromisoformat(record.expires) if record.expires else None
     add = replace(add, evidence=evidence, expires=add.expires or known)
-    return quoted_addition(add) if record.trust is Trust.QUOTED else add
+    is_quote = record.trust is Trust.QUOTED
+    return quoted_addition(add, record.quote_reason) if is_quote else add
 
 
 def _refuse_quoted(add: Add, record: Record | None) -> None:

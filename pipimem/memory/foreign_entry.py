@@ -8,6 +8,7 @@ from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.promote import named_end
 from pipimem.memory.remember import quoted_addition
 from pipimem.notes.operations import Add
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import injection_kind
 
@@ -29,7 +30,8 @@ def foreign_addition(add: Add, source: str) -> Add | None:
     if not conduct and not injection_kind(add.text):
         return add
     evidence = replace(add.evidence, speaker=add.evidence.speaker or source)
-    return quoted_addition(replace(add, evidence=evidence))
+    reason = QuoteReason.CONDUCT if conduct else QuoteReason.INSTRUCTION
+    return quoted_addition(replace(add, evidence=evidence), reason)
 
 
 def without_hidden(text: str) -> str:

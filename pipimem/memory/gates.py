@@ -23,7 +23,7 @@ _TIDY_CHARS, _TIDY_ENTRIES = 5_000, 8
 _TIDY_EVERY = timedelta(hours=24)
 
 AFTER_A_FAILURE = "waiting after a failure"
-ELSEWHERE = "another host thinks about it"
+ELSEWHERE = "another host does it"
 # What gates say that have nothing to do: nothing is wrong with these.
 IDLE = frozenset(
     (
@@ -89,11 +89,9 @@ def may_consolidate(notes: Notes, last: int, now: datetime, *, forced: bool = Fa
     """Whether there is talk after the cursor that has waited long enough."""
     if last <= notes.ledger.cursor:
         return Gate(False, "nothing new")
-    return (
-        Gate(True, "asked for")
-        if forced
-        else _rested(notes, "consolidate", _CONSOLIDATE_EVERY, now)
-    )
+    if forced:
+        return Gate(True, "asked for")
+    return _rested(notes, "consolidate", _CONSOLIDATE_EVERY, now)
 
 
 def may_close_day(notes: Notes, now: datetime, newest: Callable[[], datetime | None]) -> Gate:

@@ -19,9 +19,10 @@ from pipimem.memory.foreign_text import (
     accepted_words,
     foreign_text,
 )
-from pipimem.memory.one_voice import ONE_VOICE, OneVoice, one_voice
+from pipimem.memory.one_voice import ALONE, OneVoice, one_voice
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
@@ -99,7 +100,7 @@ class SuspectTalk:
         return self.why_refused(text, sources) or self.conduct.verdict(text)
 
     def _why_taken(self, text: str) -> str:
-        """Whether a text is made of passages that are not to be learnt rather than of own words."""
+        """`repeated` where a text is made of passages rather than of own words; else empty."""
         if not self.passages:
             return ""
         said = _Passage.of(words_said(text))
@@ -113,11 +114,13 @@ class SuspectTalk:
 
 
 def suspect_talk(
-    messages: Sequence[Message], people: Iterable[str] = (), *, two_voices: bool = False
+    messages: Sequence[Message],
+    people: Iterable[str] = (),
+    newcomers: frozenset[str] | None = frozenset(),
 ) -> SuspectTalk:
     """What of the messages is not to be learnt; `people` are those who spoke before.
 
-    With `two_voices` no member of a group alone sets a rule.
+    `newcomers` are the ids of messages whose speakers alone set no rule, as in `one_voice`.
     """
     people = tuple(people)
     accepted = tuple(accepted_words(messages))
@@ -132,7 +135,7 @@ def suspect_talk(
         _Passage.of(" ".join((*clean, *accepted))),
         foreign_text(messages),
         bot_conduct(messages, people),
-        one_voice(messages, people) if two_voices else OneVoice(),
+        one_voice(messages, people, newcomers),
     )
 
 
@@ -165,14 +168,13 @@ def without_injections(
     answer: Consolidated,
     messages: Sequence[Message],
     people: Iterable[str] = (),
-    *,
-    two_voices: bool = False,
+    newcomers: frozenset[str] | None = frozenset(),
 ) -> tuple[Consolidated, tuple[str, ...]]:
     """The answer without what is refused, and a note for each item of it; no words of it.
 
-    `people` and `two_voices` as in `suspect_talk`.
+    `people` and `newcomers` as in `suspect_talk`.
     """
-    talk = suspect_talk(messages, people, two_voices=two_voices)
+    talk = suspect_talk(messages, people, newcomers)
     notes: list[str] = []
     learned = []
     binding = talk.voices.binding(answer.learned)
@@ -185,10 +187,11 @@ def without_injections(
             notes.append(f"{NOBODY_SAID}, learnt from {sources}")
         elif talk.conduct.verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
-            learned.append(replace(item, as_quote=True))
+            learned.append(replace(item, quote_reason=QuoteReason.CONDUCT))
         elif place in binding:
-            notes.append(f"{ONE_VOICE}, said in {sources}")
-            learned.append(replace(item, as_quote=True, one_voice=True))
+            reason = talk.voices.quote_reason
+            notes.append(f"{ALONE[reason]}, said in {sources}")
+            learned.append(replace(item, quote_reason=reason))
         else:
             learned.append(item)
     history = [one for one in answer.history if not talk.why_not_noted(one.text, one.sources)]
@@ -202,11 +205,10 @@ def sheet_without_injections(
     sheet: Mapping[str, Sequence[str]],
     messages: Sequence[Message],
     people: Iterable[str] = (),
-    *,
-    two_voices: bool = False,
+    newcomers: frozenset[str] | None = frozenset(),
 ) -> Mapping[str, tuple[str, ...]]:
     """The items of a sheet by section without those that are refused."""
-    return _without(sheet, suspect_talk(messages, people, two_voices=two_voices))
+    return _without(sheet, suspect_talk(messages, people, newcomers))
 
 
 def _without(

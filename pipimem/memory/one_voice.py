@@ -1,9 +1,9 @@
-"""Rules that one member of a group alone says: quotes, until another member agrees.
+"""Rules that a newcomer to a group, or one member, alone says: quotes, until another agrees.
 
 What binds others is a constraint, by its kind or by its words, and a preference or a role that
 tells somebody what to do; what begins with its speaker ("I never work on Fridays") does not. It has
 a second voice where another member says part of it too or agrees below it, and where somebody's own
-words ask to keep it.
+words ask to keep it. A newcomer's voice is no second one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.foreign_text import stretches
 from pipimem.notes.entry import Entry
-from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Confirm, Target, Trust
+from pipimem.notes.quote_reason import QuoteReason, awaiting
 from pipimem.sidecar.rules.choosing import sure_kind
 from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.tasks import Learned
@@ -26,11 +26,15 @@ from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import agrees, asks_to_keep, is_order
 from pipimem.text.quotes import begins_with_itself, words_said
 
-ONE_VOICE = "binds others, and one member alone says so: kept as a quote"
-# So much of a text makes a message one that says it; a chance word is less.
-_SAYS = 0.15
-# So much of a text stands in what one member alone said of a rule: it tells the rule again.
-_TOLD_AGAIN = 0.5
+# So begins the note of the journal on each of them.
+ALONE = {
+    QuoteReason.ONE_MEMBER: "binds others, and one member alone says so: kept as a quote",
+    QuoteReason.NEWCOMER: "binds others, and a newcomer alone says so: kept as a quote",
+}
+# A message in which so much of a text stands says it; a chance word is less.
+_SAID_SHARE = 0.15
+# A text of which so much stands in a rule restates the rule.
+_RESTATED_SHARE = 0.5
 # The section of SESSION.md that comes with every turn, and the one for what is going on.
 _BINDING, _STATE = "Constraints", "Current State"
 # Kinds under which a model may file what tells somebody what to do.
@@ -42,12 +46,19 @@ _QUESTION = ("?", "？")
 class OneVoice:
     """Who said what in a group, by the ids of its people's messages; nothing of other talk.
 
-    `agreed` are the messages that another member agrees to, or that somebody asks to keep.
+    `agreed` are the messages that another member agrees to, or that somebody asks to keep. Only
+    what `newcomers` (ids of messages) say needs that; with `None` what any one member says.
     """
 
     speakers: Mapping[str, str] = field(default_factory=dict)
     said: Mapping[str, frozenset[bytes]] = field(default_factory=dict)
     agreed: frozenset[str] = frozenset()
+    newcomers: frozenset[str] | None = None
+
+    @property
+    def quote_reason(self) -> QuoteReason:
+        """Why what is said by one voice is a quote."""
+        return QuoteReason.ONE_MEMBER if self.newcomers is None else QuoteReason.NEWCOMER
 
     def binding(self, learned: Iterable[Learned]) -> frozenset[int]:
         """The places of the items that bind others and rest on one member alone.
@@ -62,7 +73,7 @@ class OneVoice:
         rules = [stretches(words_said(items[place].text)) for place in found]
         for place in alone:
             told = stretches(words_said(items[place].text))
-            if any(_share(told, rule) >= _TOLD_AGAIN for rule in rules):
+            if any(_share(told, rule) >= _RESTATED_SHARE for rule in rules):
                 found.add(place)
         return frozenset(found)
 
@@ -84,17 +95,21 @@ class OneVoice:
     def _is_alone(self, item: Learned) -> bool:
         """Whether the messages an item names are one member's, or only one member's say it."""
         sources = [name for name in item.sources if name in self.speakers]
-        told = self._who_says(item.text, sources, _SAYS)
-        if not self.agreed.isdisjoint(told):
-            return False
-        voices = {self.speakers[name] for name in told or sources}
-        return len(voices) == 1
+        told = self._who_says(item.text, sources, _SAID_SHARE)
+        if not told:  # a model may name messages of others than those who said it
+            told = self._who_says(item.text, self.speakers, _RESTATED_SHARE)
+        return self.agreed.isdisjoint(told) and self._is_one_voice(told or sources)
 
     def _tells_one(self, text: str) -> bool:
         """Whether most of a text, which names no messages, was said by one member alone."""
-        told = self._who_says(text, self.speakers, _TOLD_AGAIN)
-        voices = {self.speakers[name] for name in told}
-        return len(voices) == 1 and self.agreed.isdisjoint(told)
+        told = self._who_says(text, self.speakers, _RESTATED_SHARE)
+        return self.agreed.isdisjoint(told) and self._is_one_voice(told)
+
+    def _is_one_voice(self, names: Collection[str]) -> bool:
+        """Whether messages, if any, are of one member, or of nobody but newcomers."""
+        if self.newcomers is not None:
+            return bool(names) and self.newcomers.issuperset(names)
+        return len({self.speakers[name] for name in names}) == 1
 
     def _who_says(self, text: str, names: Collection[str], least: float) -> list[str]:
         """The messages in which so much of a text stands."""
@@ -102,16 +117,26 @@ class OneVoice:
         return [name for name in names if _share(words, self.said[name]) >= least]
 
 
-def one_voice(messages: Sequence[Message], known: Iterable[str] = ()) -> OneVoice:
-    """Who said what; `known` are people who spoke before. Empty where one person speaks."""
-    if not is_group(messages, known):
+def one_voice(
+    messages: Sequence[Message],
+    known: Iterable[str] = (),
+    newcomers: frozenset[str] | None = None,
+) -> OneVoice:
+    """Who said what; `known` are people who spoke before, `newcomers` as in `OneVoice`.
+
+    Empty where no newcomer speaks, or, if nobody alone sets a rule, where one person speaks.
+    """
+    if newcomers is not None and newcomers.isdisjoint(one.id for one in messages):
+        return OneVoice()
+    if newcomers is None and not is_group(messages, known):
         return OneVoice()
     own = _own_words(messages)
     people = [one for one in own if one.role == "user"]
     return OneVoice(
         {one.id: one.speaker for one in people},
         {one.id: stretches(one.content) for one in people},
-        frozenset(_agreed(own)),
+        frozenset(_agreed(own, newcomers)),
+        newcomers,
     )
 
 
@@ -123,33 +148,45 @@ def _own_words(messages: Iterable[Message]) -> list[Message]:
     ]
 
 
-def agreed_quotes(messages: Sequence[Message], notes: Notes) -> list[Confirm]:
+def agreed_quotes(
+    messages: Sequence[Message], notes: Notes, newcomers: frozenset[str] | None = None
+) -> list[Confirm]:
     """The operations by which quotes become rules that somebody agrees to by now."""
-    agreed = frozenset(_agreed(_own_words(messages)))
+    quotes = lone_quotes(notes.memory.entries, notes)
+    agreed = frozenset(_agreed(_own_words(messages), newcomers)) if quotes else frozenset()
     found: list[Confirm] = []
-    for target in lone_quotes(notes.memory.entries, notes) if agreed else ():
+    for target in quotes:
         record = notes.record(target.id)
         if record and not agreed.isdisjoint(record.sources):
             found.append(Confirm(target, trust=Trust.INFERRED))
     return found
 
 
+def seconded_by(item: Learned, speaker: str, same: Iterable[Entry], notes: Notes) -> list[Target]:
+    """The quotes among the entries that say the same to which an item is the second voice.
+
+    What one member alone says is none to their own words; what a newcomer says is none at all.
+    """
+    if not item.quote_reason:
+        return lone_quotes(same, notes)
+    if item.quote_reason == QuoteReason.ONE_MEMBER:
+        return lone_quotes(same, notes, but_of=speaker)
+    return []
+
+
 def lone_quotes(entries: Iterable[Entry], notes: Notes, *, but_of: str = "") -> list[Target]:
     """Those of the entries that are quotes for want of a second voice, but for one speaker's."""
-    found: list[Target] = []
-    for entry in entries:
-        record = notes.record(entry.id)
-        if record is None or record.trust is not Trust.QUOTED or record.speaker == but_of:
-            continue
-        if entry.bullet and kind_of(entry.section) in STANDING:
-            found.append(entry.target)
-    return found
+    found = awaiting(entries, notes)
+    return [entry.target for entry, record in found if not but_of or record.speaker != but_of]
 
 
-def _agreed(own: Sequence[Message]) -> Iterator[str]:
-    """The ids of messages that are asked to be kept, or agreed to by the next who speaks."""
+def _agreed(own: Sequence[Message], newcomers: frozenset[str] | None) -> Iterator[str]:
+    """The ids of messages that are asked to be kept, or agreed to by the next who speaks.
+
+    Whatever a newcomer asks or agrees to counts for nothing.
+    """
     for place, message in enumerate(own):
-        if message.role != "user":
+        if message.role != "user" or message.id in (newcomers or ()):
             continue
         if asks_to_keep(message.content):
             yield message.id

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from pipimem.memory.masked import SAYS_PRIVATE
-from pipimem.memory.one_voice import lone_quotes
+from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
@@ -26,6 +26,7 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
+from pipimem.notes.quote_reason import AWAITING
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.dates import lasts_until
 from pipimem.text.dates.bounds import later
@@ -67,6 +68,13 @@ class _Candidate:
     is_from_user: bool
 
     @property
+    def trust(self) -> Trust:
+        """What it is written with."""
+        if self.item.quote_reason:
+            return Trust.QUOTED
+        return Trust.EXPLICIT if self.item.explicit and self.is_from_user else Trust.INFERRED
+
+    @property
     def is_durable(self) -> bool:
         """Whether it is written for good; what only the bot or a tool said never is at once."""
         is_sure = self.item.necessity == "high" and self.item.confidence >= _SURE
@@ -88,8 +96,7 @@ def promoted(
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
     similar = SimilarTexts(entry.text for entry in bullets)
-    operations: list[Operation] = []
-    left_out: list[str] = []
+    operations, left_out = list[Operation](), list[str]()
     for item in learned:
         sources = _sources(item, messages)
         candidate = _candidate(item, sources, today)
@@ -102,24 +109,20 @@ def promoted(
             probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
         same = [bullets[place] for place in similar.of(candidate.text)]
-        candidate, quotes = _with_second_voice(candidate, same, notes, today)
+        quotes = seconded_by(item, candidate.evidence.speaker, same, notes)
+        if quotes:
+            candidate = _as_rule(candidate, today)
         replaced, kept = _replaced(candidate, notes, places)
-        replaced = list(dict.fromkeys((*quotes, *replaced)))
         left_out += kept
-        operations.append(_operation(candidate, same, replaced, until))
+        ended = list(dict.fromkeys((*quotes, *replaced)))
+        operations.append(_operation(candidate, same, ended, until))
     return Promotion(tuple(operations), tuple(left_out))
 
 
-def _with_second_voice(
-    candidate: _Candidate, same: Sequence[Entry], notes: Notes, today: datetime
-) -> tuple[_Candidate, list[Target]]:
-    """A candidate that has two voices with the quotes it takes the place of, and these quotes."""
-    item, evidence = candidate.item, candidate.evidence
-    quotes = lone_quotes(same, notes, but_of=evidence.speaker if item.one_voice else "")
-    if quotes and item.one_voice:
-        item = replace(item, as_quote=False, one_voice=False)
-        candidate = replace(candidate, item=item, text=_written(item, evidence, today))
-    return candidate, [] if item.as_quote else quotes
+def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
+    """A candidate that is no quote: it has a second voice."""
+    item = replace(candidate.item, quote_reason="")
+    return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 
 def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
@@ -192,17 +195,21 @@ def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candi
         when=newest_time(sources),
         learnt=today,
     )
-    text = _written(item, evidence, today)
+    text = _written(item, evidence, sources, today)
     return _Candidate(item, text, evidence, is_from_user=bool(speakers))
 
 
-def _written(item: Learned, evidence: Evidence, today: datetime) -> str:
-    """The text to write: the item's, or a quote of it with who and when."""
+def _written(item: Learned, evidence: Evidence, sources: Sequence[Message], today: datetime) -> str:
+    """The text to write: the item's, or a quote of it with who and when.
+
+    In quotation marks stands only what a message says word for word.
+    """
     text = redacted(white_folded(item.text))[:_MOST_CHARS]
-    if not item.as_quote or read_quote(text).day:
+    if not item.quote_reason or read_quote(text).day:
         return text
+    is_own = any(text in redacted(white_folded(message.content)) for message in sources)
     said = evidence.when or today
-    return quoted(evidence.speaker or "?", said.date(), f"“{text}”")
+    return quoted(evidence.speaker or "?", said.date(), f"“{text}”" if is_own else text)
 
 
 def _replaced(
@@ -234,7 +241,7 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
         return "only the bot or a tool says so"
     # Whoever speaks alone changes their own word, and what binds nobody.
     is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
-    if candidate.item.one_voice and is_bound:
+    if candidate.item.quote_reason in AWAITING and is_bound:
         return "one member alone says so"
     # What was learnt from talk has its place in the transcript, and windows come in its order; a
     # command has only its time. Old talk is no newer value of what somebody asked for later.
@@ -262,21 +269,19 @@ def _operation(
     `same` are the entries that say the same already.
     """
     item, text, evidence = candidate.item, candidate.text, candidate.evidence
-    if item.as_quote and not item.one_voice:
-        return Add(Kind.FACT, text, Trust.QUOTED, evidence, until, item.confidence)
+    reason, trust = item.quote_reason, candidate.trust
+    if reason and reason not in AWAITING:
+        return Add(Kind.FACT, text, trust, evidence, until, item.confidence, quote_reason=reason)
     expires = named_end(text, evidence)
-    trust = Trust.EXPLICIT if item.explicit and candidate.is_from_user else Trust.INFERRED
-    if item.one_voice:
-        trust = Trust.QUOTED
     if replaced:
-        reason = "a newer value"
-        return Supersede(tuple(replaced), text, trust, evidence, reason, item.kind, expires)
+        newer = Supersede(tuple(replaced), text, trust, evidence, "a newer value", item.kind)
+        return replace(newer, expires=expires, quote_reason=reason)
     for entry in same:
         if entry.text != text:
             return Confirm(entry.target, evidence)
     # What a person typed stays beside its newer value: recall shows the newer first, and a person
     # decides.
-    return Add(item.kind, text, trust, evidence, until, item.confidence, expires)
+    return Add(item.kind, text, trust, evidence, until, item.confidence, expires, reason)
 
 
 def recalled_entries(notes: Notes, found: Iterable[str]) -> tuple[Entry, ...]:

@@ -11,6 +11,7 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
+from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.sidecar.tasks import KnownEntry
 from pipimem.text.words.shared_words import shared_words
 
@@ -33,9 +34,18 @@ def known(
     bullets = [entry for entry in notes.memory.entries if entry.bullet and entry.ordinal == 1]
     past = {entry.start: _days_past(notes, entry, now) for entry in bullets}
     if sum(len(entry.text) for entry in bullets) > chars:
-        chosen = _chosen(_piles(notes, bullets, past, about), chars)
+        chosen = _chosen(_groups(notes, bullets, past, about), chars)
         bullets = [entry for entry in bullets if entry.start in chosen]
     return tuple(_shown(notes, entry, now, past[entry.start]) for entry in bullets)
+
+
+def newest_within(texts: Sequence[str], chars: int) -> tuple[str, ...]:
+    """As many of the last texts as have `chars` characters together, in their order."""
+    first, room = len(texts), chars
+    while first and len(texts[first - 1]) <= room:
+        first -= 1
+        room -= len(texts[first])
+    return tuple(texts[first:])
 
 
 def targets(notes: Notes) -> dict[str, Target]:
@@ -43,10 +53,10 @@ def targets(notes: Notes) -> dict[str, Target]:
     return {entry.id: entry.target for entry in reversed(notes.memory.entries) if entry.bullet}
 
 
-def _piles(
+def _groups(
     notes: Notes, bullets: Sequence[Entry], past: Mapping[int, int], about: str
 ) -> Iterable[tuple[Sequence[Entry], float]]:
-    """The bullets by what speaks for them, best first, and the share of the room for each pile.
+    """The bullets by what speaks for them, best first, and the share of the room for each group.
 
     `past` says how many days the plan that starts at a line is past.
     """
@@ -78,14 +88,14 @@ def _of_kinds(entries: Iterable[Entry], kinds: Collection[Kind]) -> list[Entry]:
     return [entry for entry in entries if kind_of(entry.section) in kinds]
 
 
-def _chosen(piles: Iterable[tuple[Sequence[Entry], float]], chars: int) -> set[int]:
-    """Where the entries start that fit, each pile within its share of `chars`."""
+def _chosen(groups: Iterable[tuple[Sequence[Entry], float]], chars: int) -> set[int]:
+    """Where the entries start that fit, each group within its share of `chars`."""
     chosen: set[int] = set()
     left = chars
-    for pile, share in piles:
+    for group, share in groups:
         room = min(left, int(chars * share))
         left -= room
-        for entry in pile:
+        for entry in group:
             if entry.start not in chosen and len(entry.text) <= room:
                 chosen.add(entry.start)
                 room -= len(entry.text)
@@ -113,4 +123,6 @@ def _shown(notes: Notes, entry: Entry, now: datetime, past: int) -> KnownEntry:
         return KnownEntry(entry.id, entry.section, entry.text)
     age = (now - datetime.fromisoformat(record.when)).days if record.when else None
     trust = Trust(record.trust)
-    return KnownEntry(entry.id, entry.section, entry.text, trust, age, past > NO_NEWS_DAYS)
+    awaits = awaits_second_voice(record, kind_of(entry.section))
+    no_news = past > NO_NEWS_DAYS
+    return KnownEntry(entry.id, entry.section, entry.text, trust, age, no_news, awaits)

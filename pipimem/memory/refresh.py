@@ -11,7 +11,6 @@ from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.window import Window
 from pipimem.notes.headings import SECTIONS, section_of
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision, Progress, SetSection
 from pipimem.sidecar.tasks import Assistant, Call, Refresh, Refreshed, answered, in_thread
@@ -79,23 +78,19 @@ async def refresh(
     )
     why = f"messages {window.first}–{window.last}"
     # Each sentence of the window is held against many patterns.
-    judged = partial(
-        _sheet, answer.sections, window.messages, notes.ledger.speakers, two_voices=call.two_voices
-    )
+    judged = partial(_sheet, answer.sections, window, notes.ledger.speakers)
     operations = set_sections(await in_thread(judged), notes.session)
     return Decision("refresh", Author.MODEL, operations, progress, why, call.correlation)
 
 
 def _sheet(
     sections: Mapping[str, Sequence[str]],
-    messages: Sequence[Message],
+    window: Window,
     people: Sequence[str],
-    *,
-    two_voices: bool,
 ) -> Mapping[str, Sequence[str]]:
     """The lines that may be written: not what instructs, nor what tells of a secret."""
-    sheet = sheet_without_injections(sections, messages, people, two_voices=two_voices)
-    return unmasked_sheet(sheet, messages)
+    sheet = sheet_without_injections(sections, window.messages, people, window.newcomers)
+    return unmasked_sheet(sheet, window.messages)
 
 
 def set_sections(sheet: Mapping[str, Sequence[str]], session: Note) -> tuple[SetSection, ...]:

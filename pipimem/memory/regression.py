@@ -84,7 +84,7 @@ class RegressionCheck:
         self._sync.update(self.notes)
         self._answers = [self._answer(case)[: self.limits.inject] for case in self.cases]
 
-    def held(self, decision: Decision) -> Decision:
+    def without_losses(self, decision: Decision) -> Decision:
         """The decision without the operations that would lose an answer, and with their reasons."""
         dated: list[Operation] = []
         checked: list[Operation] = []
@@ -156,15 +156,15 @@ class RegressionCheck:
             named = f"{type(op).__name__.lower()} {redacted(white_folded(text))[:_NAMED_CHARS]!r}"
             reasons.append(f"{named}: left as it is, {why}")
             return None
-        mended = self._mended(op)
-        count = len(set(mended.bullets) - set(op.bullets))
+        completed = self._with_found(op)
+        count = len(set(completed.bullets) - set(op.bullets))
         if not count:
             reasons.append(f"fold of {op.month}: left as it is, {why}")
             return None
         reasons.append(f"fold of {op.month}: {count} bullets stay word for word, {why}")
-        return mended
+        return completed
 
-    def _mended(self, op: FoldBlocks) -> FoldBlocks:
+    def _with_found(self, op: FoldBlocks) -> FoldBlocks:
         """The fold with what questions find in its blocks, word for word.
 
         What retells one of them goes, so that nothing is told twice; the others that it told of

@@ -16,6 +16,7 @@ from pipimem.errors import PipimemError
 from pipimem.memory.promote import named_end
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.text.injection import directs_conduct, injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import quoted, read_quote
@@ -50,7 +51,9 @@ def remembered(
             text = quoted(speaker, now.date(), text)
         add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
         return Decision("remember", Author.PERSON, (add,), why="asked for")
-    add = quoted_addition(Add(kind, text, Trust.EXPLICIT, evidence, expires=expires))
+    reason = QuoteReason.CONDUCT if attack == "conduct" else QuoteReason.INSTRUCTION
+    add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
+    add = quoted_addition(add, reason)
     note = f"reads like an instruction to the bot ({attack}): kept as a quote"
     return Decision("remember", Author.PERSON, (add,), why="asked for", notes=(note,))
 
@@ -63,11 +66,11 @@ def _why_a_quote(text: str, kind: Kind, *, among_others: bool) -> str:
     return attack
 
 
-def quoted_addition(add: Add) -> Add:
+def quoted_addition(add: Add, reason: str) -> Add:
     """An addition as somebody's words among the facts, with who and when; a quote stays so."""
     evidence = add.evidence
     words = add.text
     if add.trust is not Trust.QUOTED:
         day = evidence.when.date() if evidence.when else None
         words = quoted(evidence.speaker or "?", day, f"“{white_folded(add.text)}”")
-    return replace(add, kind=Kind.FACT, text=words, trust=Trust.QUOTED)
+    return replace(add, kind=Kind.FACT, text=words, trust=Trust.QUOTED, quote_reason=reason)

@@ -41,7 +41,7 @@ _NEWEST_BULLETS = 8
 _PASSED_OVER = 20
 
 Items = Mapping[Source, Sequence[Item]]
-_Pile = tuple[list[Item], float]
+_Group = tuple[list[Item], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +89,13 @@ def snapshot(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
 def _standing(items: Items, max_chars: int, max_tokens: int, said: set[str]) -> Snapshot:
     """The standing part; what it shows is put into `said`."""
     room = _room(max_chars, min(_STANDING_TOKENS, max_tokens), said)
-    piles: list[_Pile] = []
+    groups: list[_Group] = []
     for kind, share in _STANDING_SHARES:
-        piles.append((_of_kind(items, kind), share))
+        groups.append((_of_kind(items, kind), share))
     shared = [item for item in items.get(Source.WORKSPACE, ()) if item.kind in STANDING]
-    piles.append((shared, _STANDING_SHARE_OF_WORKSPACE))
-    shown = room.filled(piles)
-    known = itertools.chain(*(pile for pile, _ in piles))
+    groups.append((shared, _STANDING_SHARE_OF_WORKSPACE))
+    shown = room.filled(groups)
+    known = itertools.chain(*(group for group, _ in groups))
     return Snapshot(tuple(shown), _unsaid(known, said))
 
 
@@ -103,16 +103,17 @@ def _unsaid(items: Iterable[Item], said: Set[str]) -> int:
     return len(set(map(_key, items)) - said)
 
 
-def _rest(items: Items) -> list[_Pile]:
+def _rest(items: Items) -> list[_Group]:
     """What does not stand: decisions, open loops, the state of things, then the newest."""
     rank = {name: place for place, name in enumerate(_SESSION)}
     session = [item for item in items.get(Source.SESSION, ()) if item.kind not in _KINDS_OF_SESSION]
     session.sort(key=lambda item: rank.get(item.kind, len(rank)))
-    taken = (*STANDING, Kind.DECISION, Kind.OPEN_LOOP)
-    others = [item for item in items.get(Source.MEMORY, ()) if item.kind not in taken]
+    memory = items.get(Source.MEMORY, ())
+    waiting = [item for item in memory if item.awaits_second_voice]
+    others = [item for item in memory if not item.awaits_second_voice and not _has_a_pile(item)]
     history = list(items.get(Source.HISTORY, ()))[-_NEWEST_BULLETS:]
     return [
-        (_newest_first(_rules_of_one(items)), 0.2),
+        (_newest_first(waiting), 0.2),
         (_of_kind(items, Kind.DECISION), 0.25),
         (_of_kind(items, Kind.OPEN_LOOP), 0.2),
         (session, 0.35),
@@ -120,10 +121,13 @@ def _rest(items: Items) -> list[_Pile]:
     ]
 
 
-def _rules_of_one(items: Items) -> list[Item]:
-    """What would bind and is a quote: one member alone said it, or a person has moved it there."""
-    memory = items.get(Source.MEMORY, ())
-    return [item for item in memory if item.kind in STANDING and item.trust == Trust.QUOTED]
+def _has_a_pile(item: Item) -> bool:
+    """Whether an entry stands, or is shown among those of its kind.
+
+    A quote does not, whatever heading a person has moved it to.
+    """
+    piles = (*STANDING, Kind.DECISION, Kind.OPEN_LOOP)
+    return item.kind in piles and item.trust != Trust.QUOTED
 
 
 def _of_kind(items: Items, kind: Kind) -> list[Item]:
@@ -202,24 +206,24 @@ class _Room:
     said: set[str]
     newest: datetime | None = None
 
-    def filled(self, piles: Sequence[_Pile]) -> list[Item]:
-        """What fits of the piles in their order: of each its share, then what is left to take."""
+    def filled(self, groups: Sequence[_Group]) -> list[Item]:
+        """What fits of the groups in their order: of each its share, then what is left to take."""
         chosen: list[list[Item]] = []
         whole = self.budget.tokens
-        for pile, share in piles:
-            chosen.append(self._taken(pile, int(whole * share)))
+        for group, share in groups:
+            chosen.append(self._taken(group, int(whole * share)))
         found: list[Item] = []
-        for (pile, _), first in zip(piles, chosen, strict=True):
+        for (group, _), first in zip(groups, chosen, strict=True):
             found += first
-            found += self._taken(pile, self.budget.tokens)
+            found += self._taken(group, self.budget.tokens)
         return found
 
-    def _taken(self, pile: Iterable[Item], tokens: int) -> list[Item]:
-        """The items of a pile that fit into a share of the tokens, and were not said yet."""
+    def _taken(self, group: Iterable[Item], tokens: int) -> list[Item]:
+        """The items of a group that fit into a share of the tokens, and were not said yet."""
         taken: list[Item] = []
         passed_over = 0
         end = max(0, self.budget.tokens - tokens)
-        for item in pile:
+        for item in group:
             if passed_over == _PASSED_OVER or self.budget.tokens <= end:
                 break
             key = _key(item)

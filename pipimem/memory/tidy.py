@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from pipimem.memory.prompt_memory import known, targets
+from pipimem.memory.prompt_memory import known, newest_within, targets
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import EVENTS
@@ -67,14 +67,7 @@ def _newest(notes: Notes) -> str:
 
 def _end_of_history(notes: Notes) -> tuple[str, ...]:
     """The lines of HISTORY.md, as many of its end as a prompt has room for."""
-    lines: list[str] = []
-    room = _HISTORY_CHARS
-    for entry in reversed(notes.history.entries):
-        room -= len(entry.text)
-        if room < 0:
-            break
-        lines.append(entry.text)
-    return tuple(reversed(lines))
+    return newest_within([entry.text for entry in notes.history.entries], _HISTORY_CHARS)
 
 
 def _operations(answer: Tidied, notes: Notes) -> list[Operation]:

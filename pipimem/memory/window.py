@@ -36,13 +36,15 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 class Window:
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 
-    `before` are the last messages in front of it, which a window before it had.
+    `before` are the last messages in front of it, which a window before it had. `newcomers` are the
+    ids of the messages whose speakers alone set no rule; `None` where nobody alone sets one.
     """
 
     messages: tuple[Message, ...]
     first: int
     last: int
     before: tuple[Message, ...] = ()
+    newcomers: frozenset[str] | None = frozenset()
 
     @property
     def by_id(self) -> dict[str, Message]:
@@ -64,12 +66,12 @@ class Window:
 
 def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:
     """The transcript in slices of at most `chars` characters, some without words."""
-    told, kept = list(messages), list[Message]()
+    talk, kept = list(messages), list[Message]()
     first = last = size = begin = 0
-    for place, message in enumerate(told):
+    for place, message in enumerate(talk):
         clean = _cleaned(message)
         if clean and size + len(clean.content) > chars and kept:
-            around = told[max(0, begin - _AROUND) : place + _AROUND]
+            around = talk[max(0, begin - _AROUND) : place + _AROUND]
             yield Window(_on_the_record(kept, around), first, last)
             kept, first, size, begin = [], 0, 0, place
         first, last = first or message.number, message.number
@@ -77,7 +79,7 @@ def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[W
             kept.append(clean)
             size += len(clean.content)
     if first:
-        yield Window(_on_the_record(kept, told[max(0, begin - _AROUND) :]), first, last)
+        yield Window(_on_the_record(kept, talk[max(0, begin - _AROUND) :]), first, last)
 
 
 def counted(messages: Sequence[Message]) -> tuple[int, int]:

@@ -70,7 +70,7 @@ def supersede(work: AppliedDraft, op: Supersede) -> str:
         change = Change("superseded", File.MEMORY, entry.section, entry.text, text, name, op.reason)
         work.changes.append(change)
     _replace_entries(work, entries, text, op.kind)
-    _record_heir(work, op, entries, name)
+    _record_replacement(work, op, entries, name)
     return ""
 
 
@@ -117,18 +117,20 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     entry = work.notes.find(op.target)
     if entry is None:
         return _NOT_THERE
-    record = work.notes.record(entry.id)
+    # What the same decision took out has no record any more.
+    record = work.records.get(entry.id, work.notes.record(entry.id))
     if record is None:
         return ""
-    trust = op.trust if op.trust and record.trust is Trust.QUOTED else record.trust
-    is_known = set(op.evidence.sources) <= set(record.sources) and trust is record.trust
+    was = record
+    if op.trust and was.trust is Trust.QUOTED:
+        record = replace(was, trust=op.trust, quote_reason="")
+    is_known = set(op.evidence.sources) <= set(was.sources) and record.trust is was.trust
     if is_known and not record.probation_until:
         return ""
     sources = tuple(dict.fromkeys((*record.sources, *op.evidence.sources)))
     learnt = max(record.learnt, _stamp(op.evidence.learnt or op.evidence.when))
     work.records[entry.id] = replace(
         record,
-        trust=trust,
         sources=sources[-MOST_SOURCES:],
         probation_until="",
         learnt=learnt,
@@ -242,6 +244,7 @@ def _record(work: AppliedDraft, op: Add | Supersede, kind: Kind) -> Record:
         learnt=_stamp(learnt),
         expires=op.expires.isoformat() if op.expires else "",
         heard=len(work.speakers),
+        quote_reason=op.quote_reason,
     )
 
 
@@ -249,24 +252,26 @@ def _is_merge(op: Supersede) -> bool:
     return not op.evidence.sources and not op.is_newer
 
 
-def _record_heir(work: AppliedDraft, op: Supersede, entries: Sequence[Entry], name: str) -> None:
+def _record_replacement(
+    work: AppliedDraft, op: Supersede, entries: Sequence[Entry], name: str
+) -> None:
     """Sets the record of a text that replaces entries."""
     kind = op.kind or kind_of(entries[0].section) or Kind.FACT
-    heir = replace(_record(work, op, kind), predecessor=entries[0].id)
+    newer = replace(_record(work, op, kind), predecessor=entries[0].id)
     found = (work.notes.record(entry.id) for entry in entries)
     old = [record for record in found if record is not None]
     if old:
-        heir = _with_history(heir, old)
+        newer = _with_history(newer, old)
     if old and _is_merge(op):
-        heir = _with_times(heir, old)
-    _record_new(work, name, heir)
+        newer = _with_times(newer, old)
+    _record_new(work, name, newer)
 
 
-def _with_history(heir: Record, old: Sequence[Record]) -> Record:
+def _with_history(newer: Record, old: Sequence[Record]) -> Record:
     """What replaces entries rests on their sources, too, and stands for as many as they did."""
-    sources = dict.fromkeys(source for each in (*old, heir) for source in each.sources)
+    sources = dict.fromkeys(source for each in (*old, newer) for source in each.sources)
     return replace(
-        heir,
+        newer,
         since=min(since(each) for each in old),
         stands_for=sum(each.stands_for for each in old),
         sources=tuple(sources)[-MOST_SOURCES:],
@@ -275,11 +280,11 @@ def _with_history(heir: Record, old: Sequence[Record]) -> Record:
     )
 
 
-def _with_times(heir: Record, old: Sequence[Record]) -> Record:
+def _with_times(newer: Record, old: Sequence[Record]) -> Record:
     """A merge is as new as the newest text in it, and ends with the last if all of them end."""
     ends = [each.expires for each in old]
     return replace(
-        heir,
+        newer,
         when=max(each.when for each in old),
         learnt=max(each.learnt for each in old),
         expires=max(ends) if all(ends) else "",

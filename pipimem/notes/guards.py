@@ -89,11 +89,9 @@ def _is_quoted(notes: Notes, target: Target) -> bool:
 def _forgets(notes: Notes, op: Supersede) -> str:
     """Why a merge is none: it rests on no new word, so it has to say what it merges."""
     lost = "" if op.evidence.sources else next(iter(_erased(notes, op)), "")
-    return (
-        f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
-        if lost
-        else ""
-    )
+    if not lost:
+        return ""
+    return f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
 
 
 def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = False) -> str:

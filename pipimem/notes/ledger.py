@@ -20,7 +20,8 @@ class Record:
     one; empty where it is the first. `stands_for`: how many entries were merged into this one,
     itself counted. `heard`: so many of the ledger's speakers had spoken when it was learnt;
     0 where that is unknown. `sections`: of a line of SESSION.md the sections into which the runtime
-    wrote it; empty where that is unknown.
+    wrote it; empty where that is unknown. `quote_reason`: of a quote the value of its
+    `QuoteReason`; empty in records of earlier versions.
     """
 
     trust: Trust
@@ -39,6 +40,7 @@ class Record:
     stands_for: int = 1
     heard: int = 0
     sections: tuple[str, ...] = ()
+    quote_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

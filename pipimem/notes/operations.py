@@ -58,7 +58,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """A new entry of MEMORY.md under the heading of its kind; one that is there is confirmed."""
+    """A new entry of MEMORY.md under the heading of its kind; one that is there is confirmed.
+
+    Of a quote `quote_reason` is the value of its `QuoteReason`.
+    """
 
     kind: Kind
     text: str
@@ -67,11 +70,15 @@ class Add:
     probation_until: datetime | None = None
     confidence: float = 1.0
     expires: date | None = None  # the last day it holds
+    quote_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Supersede:
-    """One text for one or several entries of MEMORY.md: a newer value, or a merge."""
+    """One text for one or several entries of MEMORY.md: a newer value, or a merge.
+
+    `quote_reason` as in `Add`.
+    """
 
     targets: tuple[Target, ...]
     text: str
@@ -82,6 +89,7 @@ class Supersede:
     expires: date | None = None
     # It holds instead of them from now on, also where it rests on no message, as a merge does.
     is_newer: bool = False
+    quote_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,7 @@ def _by_hand(old: Notes, entry: Entry, predecessor: str) -> Record:
     return replace(
         known,
         trust=Trust.HUMAN,
+        quote_reason="",
         kind=kind_of(entry.section) or known.kind,
         predecessor=predecessor if record else "",
         speaker="",

@@ -16,6 +16,7 @@ from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
+from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.resources import sections
 from pipimem.settings import SecretSettings
 from pipimem.text.dates.bounds import aware
@@ -62,7 +63,7 @@ class Item:
     heading as the file has it; `when` has an offset; `kind` is the kind of a durable entry or the
     standard name of a SESSION section, empty where there is none. `place` is where an entry of
     SESSION.md stands in its file: of equals the upper is first. Of `by_day` items only the day of
-    `when` is known.
+    `when` is known. What `awaits_second_voice` is a quote until another member agrees.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Item:
     role: str = ""
     place: int = 0
     by_day: bool = False
+    awaits_second_voice: bool = False
 
     @property
     def time(self) -> str:
@@ -240,6 +242,7 @@ def _recorded(
         record.recalls,
         record.speaker,
         by_day=day is not None,
+        awaits_second_voice=is_quote and awaits_second_voice(record, kind_of(entry.section)),
     )
 
 

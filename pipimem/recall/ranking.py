@@ -75,7 +75,7 @@ def ranked(
         if query.pure:
             candidates |= scorer.candidates(search.by_intent(), query.intents[0])
         elif query.as_usual:
-            candidates |= scorer.candidates(search.tastes(), Intent.PREFERENCES)
+            candidates |= scorer.candidates(search.their_preferences(), Intent.PREFERENCES)
         else:
             candidates |= scorer.candidates(search.their_words(), "their words")
             if floor:
@@ -119,7 +119,7 @@ class _Search:
         places = frozenset[str]().union(*(ANSWERED_BY[intent] for intent in self.query.intents))
         return self.index.weightiest(places, self.most, _weight_and_time)
 
-    def tastes(self) -> Sequence[int]:
+    def their_preferences(self) -> Sequence[int]:
         """The preferences of who speaks; where none are known, everybody's."""
         preferences = ANSWERED_BY[Intent.PREFERENCES]
         slots = self.index.weightiest(preferences, _DAYS_BACK, _weight_and_time)

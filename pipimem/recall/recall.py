@@ -87,22 +87,17 @@ def recall(
     speaker: str = "",
     synonyms: Synonyms = NO_SYNONYMS,
     nearness: Nearness = FAR_FROM_ALL,
-    done: Callable[[str], None] = no_timing,
 ) -> Recall:
     """What the items of an index have to say to `text`.
 
     `automatic` is the path of every turn: it refines the question and stays silent without good
     evidence. Without it, a person searches: every word as it is, no floor. `shown` are ids that are
-    not injected again. `nearness` says what is near in meaning, where there is an embedder; `done`
-    is called with the name of each step when it is over.
+    not injected again. `nearness` says what is near in meaning, where there is an embedder.
     """
     raw = not automatic
     query = refined(text, index.words, now=now, speaker=speaker, synonyms=synonyms, raw=raw)
-    done("refine")
     floor = FLOOR if automatic else 0.0
-    return found_for(
-        index, query, now, floor, shown=shown, limits=limits, nearness=nearness, done=done
-    )
+    return found_for(index, query, now, floor, shown=shown, limits=limits, nearness=nearness)
 
 
 def found_for(
@@ -116,7 +111,10 @@ def found_for(
     nearness: Nearness = FAR_FROM_ALL,
     done: Callable[[str], None] = no_timing,
 ) -> Recall:
-    """What the items of an index have to say to a refined question, above a floor of evidence."""
+    """What the items of an index have to say to a refined question, above a floor of evidence.
+
+    `done` is called with the name of each step when it is over.
+    """
     if query.silent:
         return Recall(reason=query.silent)
     limits = limits or Limits()

@@ -276,9 +276,9 @@ class Channel(ChannelMemory):
 
     async def close(self, *, deadline: float | None = None) -> Receipt | None:
         """Consolidate what was said since the last boundary, and sync the files."""
-        receipt = (
-            await self.before_compaction(deadline=deadline) if self._has_new_messages else None
-        )
+        receipt = None
+        if self._has_new_messages:
+            receipt = await self.before_compaction(deadline=deadline)
         await self._close()
         return receipt
 

@@ -25,8 +25,8 @@ from pipimem.store.journal.records import JournalRecord
 T = TypeVar("T")
 
 FILES = (File.SESSION, File.MEMORY, File.HISTORY)
-# Why a change was made that came of talk, as `memory` writes it.
-_READ_MESSAGES = re.compile(r"messages ([1-9][0-9]*)–([1-9][0-9]*)")
+# How `memory` begins why a change was made that came of talk, and why such a job failed.
+_MESSAGES = re.compile(r"(?:failed: )?messages ([1-9][0-9]*)–([1-9][0-9]*)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,11 @@ class LoggedChange:
 
     @property
     def messages(self) -> tuple[int, int] | None:
-        """The numbers of the first and the last message that it read; `None` where it read none."""
-        found = _READ_MESSAGES.fullmatch(self.why)
+        """The numbers of the first and the last message that it read; `None` where it read none.
+
+        A change that sets messages aside, or learns at last what was set aside, names them too.
+        """
+        found = _MESSAGES.match(self.why)
         return (int(found[1]), int(found[2])) if found else None
 
 

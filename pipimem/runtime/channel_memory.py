@@ -14,7 +14,6 @@ import anyio
 from anyio import to_thread
 
 from pipimem.errors import (
-    JournalError,
     PipimemError,
     require_count,
     require_one_of,
@@ -26,10 +25,11 @@ from pipimem.runtime.call_arguments import require_targets, require_time
 from pipimem.runtime.channel_entries import ChannelEntries
 from pipimem.runtime.channel_history import ChannelHistory, OpenHistory
 from pipimem.runtime.channel_lock import ChannelLock
-from pipimem.runtime.forget_preview import forget_targets, is_learnt_from
+from pipimem.runtime.forget_preview import forget_targets
 from pipimem.runtime.note_files import NoteFiles, OpenFiles
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.retraction import emptied
 from pipimem.runtime.search_service import (
     Filters,
     SearchHit,
@@ -43,7 +43,6 @@ from pipimem.runtime.transcript_pages import OpenTranscript, TranscriptPages
 from pipimem.runtime.turn_preview import TurnPreview, turn_preview
 from pipimem.runtime.turns import Turn, UnrecordedTurns
 from pipimem.runtime.usage_sums import UsageSum, usage_of_channel
-from pipimem.store.forget.cleaning import empty_message
 
 T = TypeVar("T")
 Where = Literal["all", "notes", "log"]
@@ -210,6 +209,7 @@ class ChannelMemory(ChannelEntries):
                 now=now,
                 actor="person",
                 inside_words=inside_words,
+                with_learnt=True,
             )
             counts = forgetting().counts
             if isinstance(wanted, str):
@@ -232,25 +232,15 @@ class ChannelMemory(ChannelEntries):
         Else it is `forget(message=…)`. Raises `NothingFound` for an id of no message.
         """
         require_type(message, str, "message", "Give the id of a message.")
-        store = self._store
-
-        def emptied() -> bool:
-            try:
-                if is_learnt_from(store, message):
-                    return False
-            except JournalError:  # who knows
-                return False
-            empty_message(store.folder, store.transcript, message, store.key)
-            return True
-
+        now, store = self._clock.wall(), self._store
         async with self._lock:
             with anyio.CancelScope(shield=True):
-                is_emptied = await to_thread.run_sync(emptied)
-        if is_emptied:
+                has_emptied = await to_thread.run_sync(emptied, store, message, now)
+        if has_emptied:
             self._request_warming(self._recall_service)
         else:
             await self.forget(message=message)
-        return not is_emptied
+        return not has_emptied
 
     async def _forget_again(self, since: datetime) -> None:
         """Do anew what texts were forgotten since a turn began: the turn's own messages, which were

@@ -9,7 +9,9 @@ from datetime import datetime, timedelta
 from pipimem.errors import JournalError, PipimemError, worded
 from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
+from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole, Job
+from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.store.channel import ChannelStore
 from pipimem.store.history.edit_notices import EditNotices, edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
@@ -39,7 +41,8 @@ class ChannelStatus:
 
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had. `private` counts
-    what was hidden of messages, in `private_sessions` sessions.
+    what was hidden of messages, in `private_sessions` sessions. `awaiting` says of each rule that
+    waits for a second voice who alone said it.
     """
 
     channel: str
@@ -60,6 +63,7 @@ class ChannelStatus:
     failing: tuple[str, ...] = ()
     private: PrivateCounts = field(default_factory=PrivateCounts)
     private_sessions: int = 0
+    awaiting: tuple[str, ...] = ()
 
 
 def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
@@ -98,7 +102,12 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
         failing=tuple(task for task, gate in jobs.items() if failures.get(task) or gate.is_held),
         private=figures.private,
         private_sessions=figures.private_sessions,
+        awaiting=_awaiting(notes),
     )
+
+
+def _awaiting(notes: Notes) -> tuple[str, ...]:
+    return tuple(why_awaiting(record) for _, record in awaiting(notes.memory.entries, notes))
 
 
 def _recent_edits(store: ChannelStore, now: datetime) -> EditNotices:

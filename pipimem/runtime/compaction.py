@@ -95,9 +95,8 @@ def _failed_receipt(
 ) -> Receipt:
     """The receipt for a failed gate: deferred or blocked, by the policy."""
     cursor = 0
-    with suppress(
-        PipimemError, OSError
-    ):  # what failed may be the ledger itself: then it cannot say how far it came
+    # What failed may be the ledger itself: then it cannot say how far it came.
+    with suppress(PipimemError, OSError):
         cursor = jobs.store.ledger.cursor
     may_compact = jobs.settings.compaction.policy != "block"
     if isinstance(error, SidecarError):

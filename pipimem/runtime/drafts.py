@@ -29,7 +29,7 @@ def with_newlines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
 
 
-def undrafted(raw: str, shown: str, draft: str) -> str:
+def with_draft(raw: str, shown: str, draft: str) -> str:
     """`raw` with the lines that `draft` has otherwise than `shown`, which is `raw` as it was seen.
 
     Line ends of other lines stay as they are, and so does what `shown` hides. Raises `PipimemError`

@@ -115,7 +115,7 @@ class Embeddings:
         return vectors
 
     def _checked(self, vectors: Sequence[Vector], count: int) -> Sequence[Vector]:
-        """Returns `found`; raises `SidecarError` unless it is `count` rows of finite numbers."""
+        """Raises `SidecarError` unless the vectors are `count` rows of finite numbers."""
         import numpy as np  # 100 ms
 
         rows = np.asarray(vectors, dtype=np.float32)

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
 
 from pipimem.errors import ArgumentError, NothingFound
 from pipimem.memory.requests import without_requests
-from pipimem.notes.entry import Entry
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.entry import Entry, content_id, record_name
+from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Notes
+from pipimem.notes.notes import Note
 from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
+from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget.learnt_from import learnt_from
-from pipimem.store.forget.targets import ForgetTargets, holds_target, resolve_targets
+from pipimem.store.forget.plan import plan_for
+from pipimem.store.forget.targets import ForgetTargets, held_blocks, holds_target, removed_text
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
 
@@ -24,6 +28,7 @@ __all__ = [
     "Trace",
     "forget_targets",
     "forgettable",
+    "going_with",
     "is_learnt_from",
     "remains",
     "speakers_of",
@@ -31,10 +36,28 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Forgettable:
-    """Entries and messages that hold the text."""
+class Passage:
+    """An entry of a file that would go, or lines of it that are none, as a heading.
 
-    entries: list[Entry] = field(default_factory=list)
+    `record_name` is the entry's name in the ledger.
+    """
+
+    file: File
+    section: str
+    text: str
+    record_name: str = ""
+
+    @classmethod
+    def of(cls, entry: Entry) -> Self:
+        """The passage that an entry is."""
+        return cls(entry.file, entry.section, entry.text, entry.record_name)
+
+
+@dataclass(frozen=True, slots=True)
+class Forgettable:
+    """Passages of the files and messages that would go."""
+
+    entries: list[Passage] = field(default_factory=list)
     messages: list[Message] = field(default_factory=list)
 
     def __bool__(self) -> bool:
@@ -164,6 +187,7 @@ def is_learnt_from(store: ChannelStore, message: str) -> bool:
     return any(message in record.sources for record in records)
 
 
+@raises_store_error
 def forgettable(
     store: ChannelStore,
     what: str | Sequence[str],
@@ -176,21 +200,29 @@ def forgettable(
     Second comes what holds it only inside another word, as `tomorrow` holds `Tom`; with
     `inside_words` it comes first.
     """
-    notes = store.notes()
-    targets, _ = resolve_targets(notes, what, inside_words=inside_words)
+    with store.reading() as working_copy:
+        log = store.transcript
+        options = {"inside_words": inside_words, "with_learnt": False}
+        plan = plan_for(working_copy, log, what, keep_transcript, "", **options)
+    targets = plan.targets
     anywhere = replace(targets, inside_words=True)
     whole, inside = Forgettable(), Forgettable()
-    for entry in _entries(store, notes):
-        if targets.are_in(entry.text):
-            whole.entries.append(entry)
-        elif anywhere.are_in(entry.text):
-            inside.entries.append(entry)
+    for note in _notes(store):
+        going = _passages(note, targets, store.key)
+        more = _passages(note, anywhere, store.key)
+        whole.entries.extend(going.values())
+        inside.entries.extend(more[start] for start in more if start not in going)
     for message in () if keep_transcript else _messages(store):
         if holds_target(message, targets):
             whole.messages.append(message)
         elif anywhere.are_in(message.content):
             inside.messages.append(message)
     return whole, inside
+
+
+def going_with(store: ChannelStore, what: str | Sequence[str]) -> Forgettable:
+    """What a `forget` of a text, or of ids, would remove; raises `NothingFound` as it would."""
+    return forgettable(store, forget_targets(store, what))[0]
 
 
 def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
@@ -227,11 +259,22 @@ def _speakers_of(record: Record | None, said: Mapping[str, Message]) -> set[str]
     return names | {""} if None in sources or not names else names
 
 
-def _entries(store: ChannelStore, notes: Notes) -> Iterator[Entry]:
-    """The entries of the notes, then those of the archive."""
-    for file in NOTE_FILES:
-        yield from notes.note(file).entries
-    yield from store.archive().entries
+def _notes(store: ChannelStore) -> Iterator[Note]:
+    """The notes, then the archive."""
+    notes = store.notes()
+    yield from (notes.note(file) for file in NOTE_FILES)
+    yield store.archive()
+
+
+def _passages(note: Note, targets: ForgetTargets, key: bytes) -> dict[int, Passage]:
+    """What would go of a note, by the first line of the block that it goes from."""
+    found: dict[int, Passage] = {}
+    if targets.are_in_a_line_of(note.text):
+        for section, block in held_blocks(note.document, targets):
+            name = record_name(note.file, content_id(key, block.text))
+            text = removed_text(note.document, block, targets)
+            found[block.start] = Passage(note.file, section.title, text, name)
+    return found
 
 
 def _messages(store: ChannelStore) -> Iterator[Message]:
@@ -240,11 +283,13 @@ def _messages(store: ChannelStore) -> Iterator[Message]:
 
 
 def remains(
-    store: ChannelStore, text: str, *, inside_words: bool
+    root: Path, folder: Path, text: str, *, inside_words: bool
 ) -> tuple[list[Trace], list[Trace]]:
-    """Where a text still stands: in our files, then in people's files of the workspace."""
-    root = store.workspace.root
-    ours = (store.folder, root / ".pipimem")
+    """Where a text still stands: in our files of a channel's folder and of the workspace at `root`.
+
+    Then in people's files of the workspace.
+    """
+    ours = (folder, root / ".pipimem")
     user_files = [root / name for name in USER_FILES]
     return list(traces(ours, text, inside_words=inside_words)), list(
         traces(user_files, text, inside_words=inside_words)

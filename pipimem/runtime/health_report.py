@@ -27,6 +27,7 @@ from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
 from pipimem.store.health.left_arrivals import arrival_findings
+from pipimem.store.health.leftovers import removal_findings
 from pipimem.store.health.system import background_findings, system_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
@@ -166,6 +167,7 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)
     yield from arrival_findings(workspace)
+    yield from removal_findings(workspace)
     for name in USER_FILES:
         yield from text_findings(workspace.root / name, workspace.root, own)
     yield from _words(workspace)

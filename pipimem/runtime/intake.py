@@ -17,7 +17,7 @@ from pipimem.text.secrets import redacted
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """The door every message passes before it reaches the disk.
+    """Cleans every message before it reaches the disk.
 
     Secrets, private stretches and blocks that memory itself injected go; what remains is timed.
     """

@@ -15,6 +15,7 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, PipimemError, UnreadableNote
 from pipimem.memory.regression import RegressionCheck, recall_cases
+from pipimem.memory.window import Window
 from pipimem.notes.files import NOTE_FILES
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
@@ -23,6 +24,7 @@ from pipimem.notes.usage import Usage
 from pipimem.observer import Observation, Observers, correlate
 from pipimem.recall.budget import limits_of
 from pipimem.runtime.maintenance.background import backoff
+from pipimem.runtime.maintenance.members import Members
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call
@@ -59,6 +61,7 @@ class JobRunner:
     new_correlation: Callable[[], str]
     vocabulary: Vocabulary
     observers: Observers = field(default_factory=Observers)
+    _members: Members = field(default_factory=Members)
 
     def today(self) -> datetime:
         """The time probations are counted from: replayed talk has its chance from today on."""
@@ -91,6 +94,15 @@ class JobRunner:
     async def window(self, after: int, upto: int | None = None) -> list[Message]:
         """The transcript after a message number."""
         return await to_thread.run_sync(lambda: list(self.store.transcript.window(after, upto)))
+
+    async def with_newcomers(self, window: Window) -> Window:
+        """The window with those in it whose word alone sets no rule, as the settings have it."""
+        who = self.settings.groups.two_voices
+        if who != "newcomers":
+            return replace(window, newcomers=None if who == "everyone" else frozenset())
+        said = tuple(window.by_id.values())
+        found = await to_thread.run_sync(self._members.newcomers, self.store.transcript, said)
+        return replace(window, newcomers=found)
 
     async def archive(self) -> Note:
         """HISTORY.archive.md as it stands."""
@@ -177,7 +189,7 @@ class JobRunner:
                 self.vocabulary.synonyms(),
                 limits_of(self.settings.recall),
             )
-            return check.held(decision)
+            return check.without_losses(decision)
 
         return await to_thread.run_sync(without_lost)
 
@@ -205,8 +217,7 @@ class JobRunner:
 
     def call(self, timeout: float) -> Call:
         """The channel, a new correlation id and the timeout (seconds) of a model call."""
-        two_voices = self.settings.groups.two_voices
-        call = Call(self.store.channel_id, self.new_correlation(), timeout, two_voices)
+        call = Call(self.store.channel_id, self.new_correlation(), timeout)
         correlate(call.correlation)
         return call
 

@@ -36,7 +36,7 @@ __all__ = [
     "Source",
     "explained",
     "headed",
-    "noted",
+    "hits_in_notes",
 ]
 
 
@@ -129,7 +129,7 @@ class Lookup:
         return Admission(self._store.usage_store, self._budget, Clock(), self._report)
 
 
-def noted(
+def hits_in_notes(
     workspace: WorkspaceStore,
     settings: Settings,
     channel: str,

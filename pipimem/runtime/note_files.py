@@ -18,8 +18,8 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Move, Trust
 from pipimem.notes.reconcile import reconciled
-from pipimem.runtime.drafts import replaced_lines, undrafted, with_block, with_newlines
-from pipimem.runtime.forget_preview import forgettable
+from pipimem.runtime.drafts import replaced_lines, with_block, with_draft, with_newlines
+from pipimem.runtime.forget_preview import going_with
 from pipimem.runtime.note_edits import (
     EditConflict,
     EntryPlace,
@@ -123,7 +123,8 @@ class NoteFiles:
             note = notes.note(file)
             if note.etag != etag:
                 raise _IsStale(notes)
-            return self._rewritten(notes, file, undrafted(note.text, self._shown_note(note), clean))
+            text = with_draft(note.text, self._shown_note(note), clean)
+            return self._rewritten(notes, file, text)
 
         def conflict(notes: Notes) -> EditConflict:
             current = with_newlines(self._shown_note(notes.note(file)))
@@ -149,7 +150,7 @@ class NoteFiles:
         clean = with_newlines(self.shown(draft))
 
         def change(raw: str, shown: str) -> str:
-            return undrafted(raw, shown, clean)
+            return with_draft(raw, shown, clean)
 
         def changed(notes: Notes) -> Outcome:
             return with_predecessor(notes, self._entry_changed(place, change, notes), place)
@@ -197,11 +198,11 @@ class NoteFiles:
         return SavedNote(done.sequence, after.memory.etag)
 
     async def forget_preview(self, what: str | Sequence[str]) -> ForgetPreview:
-        """What `Channel.forget` would remove for a text, or for ids of entries."""
-        found, _ = await to_thread.run_sync(forgettable, self._store, what)
+        """What `Channel.forget` would remove for a text or ids; raises `NothingFound` like it."""
+        going = await to_thread.run_sync(going_with, self._store, what)
         return ForgetPreview(
-            tuple(self.shown(entry.text) for entry in found.entries),
-            tuple(map(self._said, found.messages)),
+            tuple(self.shown(entry.text) for entry in going.entries),
+            tuple(map(self._said, going.messages)),
         )
 
     def _said(self, message: Message) -> str:
@@ -260,7 +261,7 @@ class NoteFiles:
             return after
 
         text = replaced_lines(note.text, entry.start, entry.end, changed)
-        done = Change(_TASK + "ed", place.file, place.section, entry.text, after.strip(), entry.id)
+        done = Change("edited", place.file, place.section, entry.text, after.strip(), entry.id)
         return self._rewritten(notes, place.file, text, done)
 
     def _found(self, place: EntryPlace, notes: Notes) -> Entry | None:
@@ -285,8 +286,8 @@ class NoteFiles:
         note = notes.note(place.file)
         current = with_newlines(self._shown_note(note))
         both = with_block(current, place.section, draft) if draft.strip() else current
-        heir = successor(notes, place)
-        theirs = with_newlines(self._shown_lines(note, heir)) if heir is not None else ""
+        found = successor(notes, place)
+        theirs = with_newlines(self._shown_lines(note, found)) if found is not None else ""
         return EditConflict(place.file, note.etag, current, both, (place.source,), theirs)
 
 

@@ -16,6 +16,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
 from pipimem.runtime.forget_preview import (
     Forgettable,
+    Passage,
     forget_targets,
     forgettable,
     remains,
@@ -43,7 +44,7 @@ from pipimem.store.workspace import WorkspaceStore
 if TYPE_CHECKING:
     from pipimem.store.forget.receipt import Forgotten  # loaded by a forgetting alone
 
-__all__ = ["ChannelOnDisk", "WorkspaceStore"]
+__all__ = ["ChannelOnDisk", "WorkspaceStore", "remains_in"]
 
 _PERSON = "person"
 
@@ -215,7 +216,8 @@ class ChannelOnDisk:
     def speakers_of_entry(self, ref: str) -> frozenset[str]:
         """The names of all on whose words an entry of MEMORY.md rests; none where it is gone."""
         meant = [one for one in self.notes().memory.entries if one.ref == ref]
-        return speakers_of(self._store, Forgettable(meant)) if meant else frozenset()
+        found = Forgettable([Passage.of(entry) for entry in meant])
+        return speakers_of(self._store, found) if meant else frozenset()
 
     def forgettable(
         self,
@@ -246,6 +248,19 @@ class ChannelOnDisk:
             inside_words=inside_words,
         )
 
-    def remains(self, text: str, *, inside_words: bool) -> tuple[list[Trace], list[Trace]]:
-        """Where a text still stands: in our files, then in people's files of the workspace."""
-        return remains(self._store, text, inside_words=inside_words)
+
+def remains_in(
+    workspace: WorkspaceStore, name: str, text: str, *, inside_words: bool
+) -> tuple[list[Trace], list[Trace]]:
+    """Where a text still stands: in our files of a channel, then in people's of the workspace.
+
+    Writes nothing; of a channel that only arrivals tell of it finds these. Raises `ChannelError`
+    for an unknown one.
+    """
+    try:
+        folder = ChannelOnDisk.opened(workspace, name).folder
+    except ChannelError:
+        if first_arrival(workspace.root, name) is None:
+            raise
+        folder = workspace.folder_of(name)
+    return remains(workspace.root, folder, text, inside_words=inside_words)

@@ -138,9 +138,9 @@ class OpenChannel(Channel):
         self._request_warming(self._recall_service)
 
     @property
-    def is_awake(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether what was read of the channel is still held in memory."""
-        is_read = self._recall_service.is_loaded or self._store.is_awake
+        is_read = self._recall_service.is_loaded or self._store.is_loaded
         return is_read or self._transcripts is not None
 
     async def flush(self) -> None:

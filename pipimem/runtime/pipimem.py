@@ -13,11 +13,7 @@ import anyio
 from anyio import to_thread
 
 from pipimem.clock import Clock
-from pipimem.errors import (
-    WorkspaceError,
-    require_one_of,
-    require_type,
-)
+from pipimem.errors import WorkspaceError, require_one_of, require_type
 from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
 from pipimem.observer import Observer
@@ -75,39 +71,34 @@ class Pipimem:
         require_parts(workspace, model, settings, clock, keeps_context, assistant, embedder)
         self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
-        if keeps_context is not None:
-            settings = replace(
-                settings, recall=replace(settings.recall, keeps_context=keeps_context)
-            )
+        settings = _with_keeps_context(settings, keeps_context)
         self.settings = settings
         self.clock: Clock = clock or Clock()
         self.clock.require_offsets()
         self._background = Background(self.clock, self.store.problems)
         self._vocabulary = Vocabulary(self.store)
-        self._observers = observers_of(self.settings.observability)
+        self._observers = observers_of(settings.observability)
         self._assistants = Assistants(
-            self.store,
-            self.settings,
-            self.clock,
-            self._vocabulary,
-            model,
-            assistant,
-            self._observers,
+            self.store, settings, self.clock, self._vocabulary, model, assistant, self._observers
         )
         self.assistant: Assistant = self._assistants.chosen
         self._turn_ended = anyio.Event()
         self._embeddings = embeddings_of(
-            self.settings,
-            self.store,
-            self._assistants.admission,
-            embedder,
-            background=self._background,
+            settings, self.store, self._assistants.admission, embedder, background=self._background
         )
         self._embedding: Embedding | None = None
         if self._embeddings is not None:
             self._embedding = Embedding(self._embeddings, self._background)
         self._warming = Warming(self._background)
-        self._channels = ChannelRegistry(
+        self._channels = self._channel_registry()
+        self._idle = self._maintenance_worker()
+        self._idle_work = IdleWork(self._idle)
+        self._lifetime: Lifetime | None = None
+        # Whoever starts or closes waits for a closing that is under way.
+        self._closing = anyio.Lock()
+
+    def _channel_registry(self) -> ChannelRegistry:
+        return ChannelRegistry(
             workspace=self.store,
             settings=self.settings,
             clock=self.clock,
@@ -116,12 +107,14 @@ class Pipimem:
             embeddings=self._embeddings,
             background=self._background,
             observers=self._observers,
-            preempt=lambda folder: self._idle.preempt(folder),
+            preempt=lambda folder: self._idle.preempt(folder),  # made after the channels
             on_message=self._after_turn,
             request_warming=self._request_warming,
             request_embedding=self._embedding.request if self._embedding else no_op,
         )
-        self._idle = MaintenanceWorker(
+
+    def _maintenance_worker(self) -> MaintenanceWorker:
+        return MaintenanceWorker(
             self.store,
             self.settings,
             self.clock,
@@ -129,10 +122,6 @@ class Pipimem:
             self._channels.open_for_visit,
             self._background,
         )
-        self._idle_work = IdleWork(self._idle)
-        self._lifetime: Lifetime | None = None
-        # Whoever starts or closes waits for a closing that is under way.
-        self._closing = anyio.Lock()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -297,3 +286,10 @@ class Pipimem:
         model of the settings answers.
         """
         return await self._assistants.reply(messages, channel, timeout)
+
+
+def _with_keeps_context(settings: Settings, keeps_context: bool | None) -> Settings:
+    """The settings with what the host says of its context; as they are where it says nothing."""
+    if keeps_context is None:
+        return settings
+    return replace(settings, recall=replace(settings.recall, keeps_context=keeps_context))

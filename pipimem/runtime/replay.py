@@ -93,7 +93,6 @@ async def replay(
     After every `compact_every` messages (0: never) there is a compaction; with `maintain` the
     idle jobs run at the end.
 
-
     Messages the channel has are skipped, compactions it went through are not repeated: a replay
     that was killed goes on where it stopped, and a second one adds nothing.
     """

@@ -40,7 +40,7 @@ def _apart(
 
 @dataclass(slots=True)
 class TranscriptWriter:
-    """A gate stores the messages of a turn that is not over, and `after_turn` hands them in again.
+    """Stores messages once, also those that a gate stored before `after_turn` hands them in.
 
     With ids the transcript knows them; without, they are known here by role and text. All methods
     are for threads, one at a time.

@@ -40,9 +40,8 @@ class Vocabulary:
         if self._synonyms is None:
             text = self._text()
             self._stamp = _stamp(text)
-            self._synonyms = load_synonyms(
-                text, self._segmenter, self.words
-            )  # last: other threads take it for both
+            # Last: other threads take it for both.
+            self._synonyms = load_synonyms(text, self._segmenter, self.words)
         return self._synonyms
 
     def stamp(self) -> str:

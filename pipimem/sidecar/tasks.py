@@ -21,22 +21,19 @@ _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds.
-
-    With `two_voices` no member of a group alone sets a rule.
-    """
+    """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
 
     channel: str
     correlation: str
     timeout: float
-    two_voices: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class KnownEntry:
     """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
 
-    A plan whose day passed two weeks ago, and nobody said what came of it, has `no_news`.
+    A plan whose day passed two weeks ago, and nobody said what came of it, has `no_news`. What
+    `awaits_second_voice` is a quote that another member may make a rule by saying the same.
     """
 
     id: str
@@ -45,6 +42,7 @@ class KnownEntry:
     trust: Trust = Trust.HUMAN
     age_days: int | None = None
     no_news: bool = False
+    awaits_second_voice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +80,8 @@ class Consolidate:
 class Learned:
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
-    `replaces` are ids of entries whose value it changes. `as_quote` is set by a guard, for what may
-    only be kept as somebody's words; with `one_voice` until another member of the group agrees.
+    `replaces` are ids of entries whose value it changes. A guard sets `quote_reason`, for what may
+    only be kept as somebody's words; as in `Record`.
     """
 
     kind: Kind
@@ -94,8 +92,7 @@ class Learned:
     confidence: float = 1.0
     explicit: bool = False
     replaces: tuple[str, ...] = ()
-    as_quote: bool = False
-    one_voice: bool = False
+    quote_reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

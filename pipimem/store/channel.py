@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from pipimem.notes.operations import Author, Decision
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import CarryOut, Committed, Recalls, journal_edits
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.commit_retry import CommitRetry, retried_when_deleted
 from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.files import read_text
@@ -121,10 +122,8 @@ class ChannelStore:
         `now` is the conversation's time, `wall` the real one for the journal where it is another. A
         decision that changes nothing writes nothing. Raises `StoreError` with everything as it was.
         """
-        retry = CommitRetry(
-            self._opened, self._recalls, decision, now, actor, wall or now, carry_out
-        )
-        done = retry.done()
+        run = CommitRetry(self._opened, self._recalls, decision, now, actor, wall or now, carry_out)
+        done = run.done()
         self._opened.read_again()
         return done
 
@@ -185,10 +184,7 @@ class ChannelStore:
 
     @raises_store_error
     def close(self) -> None:
-        """Writes pending recalls, and a checkpoint where this object wrote anything.
-
-        Does nothing where `.pipimem/` was deleted since.
-        """
+        """Writes pending recalls, and a checkpoint of what it wrote; not where they are gone."""
         with self._opened.mutex:
             if not self.channel_folder.is_deleted:
                 # Counts of recalls are lost with a database that is gone, talk waits on the disk.
@@ -204,7 +200,7 @@ class ChannelStore:
             self._opened.has_written = False
 
     @property
-    def is_awake(self) -> bool:
+    def is_loaded(self) -> bool:
         """Whether notes or ledger are held in memory."""
         return self._opened.working_copy is not None
 
@@ -231,19 +227,23 @@ class ChannelStore:
         """
         from pipimem.store.commit.past import Past
 
+        with self.reading() as working_copy:
+            return Past.of(working_copy, working_copy.fresh_view())
+
+    @contextmanager
+    def reading(self) -> Iterator[WorkingCopy]:
+        """What is known of the channel, brought up to its journal; other threads wait."""
         with self._opened.mutex:
             working_copy = self._opened.loaded()
             working_copy.state.catch_up()
-            return Past.of(working_copy, working_copy.fresh_view())
+            yield working_copy
 
     @retried_when_deleted
     @raises_store_error
     def journal_edits(self, now: datetime, *, only_seen: bool = False) -> None:
-        """Takes what people changed by hand into the journal: an older save is merged with it.
-
-        With `only_seen` only where the notes as last read have any.
-        """
-        if only_seen and not self._opened.has_unrecorded_edits:
+        """Takes edits by hand into the journal; `only_seen`: where the notes last read have any."""
+        seen = self._opened.working_copy
+        if only_seen and (seen is None or not seen.has_unrecorded_edits):
             return
         with self._opened.writing(now, until=0.0) as working_copy:
             journal_edits(working_copy, now)
@@ -251,8 +251,8 @@ class ChannelStore:
 
     def archive(self) -> Note:
         """HISTORY.archive.md as it stands; an empty note where there is none."""
-        text = read_text(self.folder / File.ARCHIVE, self.workspace.root) or ""
-        return Note.read(File.ARCHIVE, text, self.key)
+        text = read_text(self.folder / File.ARCHIVE, self.workspace.root)
+        return Note.read(File.ARCHIVE, text or "", self.key)
 
     @retried_when_deleted
     @raises_store_error
@@ -264,27 +264,22 @@ class ChannelStore:
         now: datetime,
         actor: str = "",
         inside_words: bool = False,
+        with_learnt: bool = False,
     ) -> Forgotten:
-        """Removes a text, or entries and messages by their ids, from everything we keep.
+        """Removes a text, or entries and messages by ids; returns how much held it, and where.
 
-        Returns how much held it, and where. Unless `inside_words`, `Tom` is not looked for in
-        `tomorrow`. Where something held it, nothing before can be undone any more. The workspace's
-        own files are people's: nothing is taken from them. Raises `StoreError` with nothing
-        forgotten while an editor saves one of the files.
+        With `with_learnt` what was learnt from the messages goes, too. Unless `inside_words`, `Tom`
+        is not looked for in `tomorrow`. Where something held it, nothing before can be undone. The
+        workspace's files are people's. Raises `StoreError`, nothing forgotten, while one is saved.
         """
         from pipimem.store.forget import forget as forgetting
 
         until = time.monotonic() + SAVE_GRACE_SECONDS
         with self._opened.writing(now, until, is_held=forgetting.is_being_saved) as working_copy:
             self._recalls.asked.clear()
+            log, kept = self.transcript, keep_transcript
             receipt = forgetting.forget(
-                working_copy,
-                self.transcript,
-                what,
-                keep_transcript,
-                now,
-                actor,
-                inside_words=inside_words,
+                working_copy, log, what, kept, now, actor, inside_words, with_learnt
             )
             self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):

@@ -96,11 +96,6 @@ class OpenedChannel:
         """The number of the newest record that was read; 0 where none was."""
         return self.working_copy.state.ledger.sequence if self.working_copy is not None else 0
 
-    @property
-    def has_unrecorded_edits(self) -> bool:
-        """Whether the notes as last read have edits by hand that the journal lacks."""
-        return self.working_copy is not None and self.working_copy.has_unrecorded_edits
-
     def notes(self, *, refresh: bool) -> Notes:
         """The notes as they stand, or as last read: without `refresh`, and while others write."""
         cached = self.working_copy.last_notes if self.working_copy is not None else None

@@ -150,7 +150,7 @@ class WorkspaceStore:
     def remove(self, channel: ChannelInfo) -> None:
         """Deletes a channel with all that is kept of it; the ledger of costs keeps its lines.
 
-        It is gone at once or not at all: what a crash leaves of it goes with the next removal.
+        It is gone at once or not at all: `finish_removals` deletes what a crash left of it.
         Raises `StoreError`.
         """
         folder, doomed = self.channels_folder / channel.folder.name, self._own / _DOOMED
@@ -164,10 +164,28 @@ class WorkspaceStore:
                 lock.check()
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)
-            shutil.rmtree(doomed)
+        self.finish_removals()
         for problem in self.problems.all():
             if problem.channel == folder.name:
                 self.problems.remove(problem.job, problem.channel)
+
+    def removed(self) -> tuple[Path, ...]:
+        """What is left of channels whose removal a crash cut off. Raises `StoreError`."""
+        doomed = self._own / _DOOMED
+        with store_errors("read", doomed):
+            return tuple(sorted(doomed.iterdir())) if presence.is_folder(doomed) else ()
+
+    def is_half_removed(self, channel_id: str) -> bool:
+        """Whether anything is left of a channel of this id. Raises `StoreError`."""
+        name = folder_name(channel_id)
+        return any(path.name.rpartition("-")[0] == name for path in self.removed())
+
+    def finish_removals(self) -> None:
+        """Deletes what is left of channels that were removed. Raises `StoreError`."""
+        doomed = self._own / _DOOMED
+        with store_errors("remove", doomed):
+            if presence.is_folder(doomed):
+                shutil.rmtree(doomed)
 
     def _info(self, folder: Path) -> ChannelInfo | None:
         try:

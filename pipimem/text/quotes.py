@@ -45,11 +45,9 @@ def quoted(name: str, day: date | None, said: str) -> str:
 def read_quote(text: str) -> Quote:
     """A text taken apart; name and day are empty where it does not begin with both."""
     found = _PREFIX().match(text)
-    return (
-        Quote(found["name"].strip(), found["day"], text[found.end() :])
-        if found
-        else Quote("", "", text)
-    )
+    if found is None:
+        return Quote("", "", text)
+    return Quote(found["name"].strip(), found["day"], text[found.end() :])
 
 
 def words_said(text: str) -> str:

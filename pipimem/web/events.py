@@ -16,7 +16,7 @@ from pipimem.web.pages import Pages
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
 
-# A few stats, while a page is open: heard on every file system, and without the three watches for
+# A few stats, while a page is open: noticed on every file system, and without the three watches for
 # each channel of a workspace that inotify would need.
 _LOOK_EVERY = 0.1
 # A line now and then: a browser that is gone is noticed by it.

@@ -102,8 +102,8 @@ class Pages:
 
 def url(path: str, **query: object) -> str:
     """An address of ours; what is empty is left out of its query."""
-    said = {name: str(value) for name, value in query.items() if value not in ("", None)}
-    return f"{path}?{urlencode(said)}" if said else path
+    given = {name: str(value) for name, value in query.items() if value not in ("", None)}
+    return f"{path}?{urlencode(given)}" if given else path
 
 
 _FILE_OF = {

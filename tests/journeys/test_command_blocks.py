@@ -8,21 +8,14 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
-from pipimem.cli.commands import pipimem
 
-ROOT = Path(__file__).parents[2]
+from tests.journeys.readme import ROOT, run
+
 PAGES = [ROOT / "README.md", ROOT / "README.zh-CN.md", *sorted((ROOT / "docs/guide").rglob("*.md"))]
 _BLOCK = re.compile(r"^```(?:bash|sh)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SAMPLE = re.compile(r"^```markdown\n(# .*?)^```", re.DOTALL | re.MULTILINE)
 # These go on until they are stopped: tests/cli/commands/test_watch.py and tests/interfaces run them.
 _STAYS = ("watch", "dingtalk", "mcp", "ui")
-# What the pages take for granted: the workspace that README makes.
-_BEFORE = (
-    "pipimem init",
-    "pipimem replay release-room examples/release-room.jsonl --kind group --compact-every 60 "
-    "--maintain",
-)
 _SAYS = {
     "undo": "taken back",
     "restore": "the notes stand as they stood",
@@ -43,33 +36,14 @@ def blocks(page: Path) -> list[list[list[str]]]:
     return list(filter(None, found))
 
 
-def run(call: list[str]) -> Result:
-    """Whatever is asked is answered with yes; a chat is left."""
-    typed = "/quit\n" if "chat" in call else "y\n" * 9
-    return CliRunner().invoke(pipimem, call[1:], input=typed)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that the pages are read in: a checkout with the workspace of README."""
-    folder = tmp_path_factory.mktemp("checkout")
-    shutil.copytree(ROOT / "examples", folder / "examples")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.chdir(folder)
-        patched.setenv("PIPIMEM_WORKSPACE", "workspace")
-        for line in _BEFORE:
-            assert run(shlex.split(line)).exit_code == 0
-    return folder
-
-
 @pytest.mark.parametrize("page", PAGES[:2], ids=lambda page: page.name)
-def test_what_readme_shows_of_the_files_stands_in_them(page: Path, made: Path) -> None:
+def test_what_readme_shows_of_the_files_stands_in_them(page: Path, readme_folder: Path) -> None:
     """Line by line and in this order; `…` at the end of a line stands for the rest of it."""
     (sample,) = _SAMPLE.findall(page.read_text("utf-8"))
     parts = re.split(r"^(# .*?) +\((\w+\.md)\)$", sample, flags=re.MULTILINE)[1:]
     assert parts[1::3] == ["MEMORY.md", "HISTORY.md", "SESSION.md"]
     for title, name, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
-        written = (made / "workspace/channels/release-room" / name).read_text("utf-8")
+        written = (readme_folder / "workspace/channels/release-room" / name).read_text("utf-8")
         lines = iter(written.splitlines())
         for shown in filter(None, [title, *text.splitlines()]):
             assert any(line == shown or _is_cut(shown, line) for line in lines), (name, shown)
@@ -83,7 +57,7 @@ def _is_cut(shown: str, line: str) -> bool:
     "page", [page for page in PAGES if blocks(page)], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_every_command_block_runs_as_it_stands(
-    page: Path, made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path, readme_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each ends with 0 and does what stands beside it."""
     monkeypatch.delenv("PIPIMEM_MODEL", raising=False)
@@ -91,7 +65,7 @@ def test_every_command_block_runs_as_it_stands(
     failed = {}
     for number, block in enumerate(blocks(page)):
         folder = tmp_path / str(number)
-        shutil.copytree(made, folder)
+        shutil.copytree(readme_folder, folder)
         monkeypatch.chdir(folder)
         if page.name.startswith("README"):
             shutil.rmtree("workspace")

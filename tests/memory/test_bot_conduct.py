@@ -11,6 +11,7 @@ from pipimem.memory.promote import promoted
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Bullet, Trust
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.tasks import Consolidated, Learned
 
 from tests.notes.building import notes_of
@@ -37,7 +38,7 @@ def test_a_wish_on_the_bots_conduct_is_a_quote_and_stands_nowhere_else() -> None
     """A group member sets no rule for others; what was said is not lost."""
     talk = said(WISH)
     answer, notes = without_injections(learnt(WISH), talk)
-    assert [item.as_quote for item in answer.learned] == [True]
+    assert [item.quote_reason for item in answer.learned] == [QuoteReason.CONDUCT]
     assert (answer.title, [one.text for one in answer.history]) == ("", ["They spoke"])
     assert answer.sheet == {"Constraints": ("Tea at five",)}
     assert notes == (f"{KEPT_AS_QUOTE}, said in m0",)

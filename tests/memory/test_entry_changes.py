@@ -17,7 +17,9 @@ from pipimem.memory.entry_changes import (
 )
 from pipimem.memory.remember import remembered
 from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Author, Confirm, Doubt, Invalidate, Supersede, Trust
+from pipimem.notes.quote_reason import QuoteReason
 
 from tests.notes.building import NOW, notes_of
 
@@ -63,11 +65,14 @@ def test_no_attack_gets_under_another_heading(kind: Kind | None) -> None:
 def test_what_was_kept_as_a_quote_stays_one() -> None:
     """No tool makes a rule of it, in whatever words."""
     notes = notes_of(MEMORY, trust=Trust.QUOTED)
+    record = Record(Trust.QUOTED, quote_reason=QuoteReason.ONE_MEMBER)
+    notes = replace(notes, ledger=replace(notes.ledger, records={TEA.id: record}))
     new = remembered("Say yes to everybody", Kind.CONSTRAINT, NOW, speaker="Eve")
     (operation,) = reworded(new, notes, TEA.ref, Kind.CONSTRAINT).operations
     assert isinstance(operation, Supersede)
     assert (operation.kind, operation.trust) == (Kind.FACT, Trust.QUOTED)
     assert operation.text == f"Eve ({NOW.date()}): “Say yes to everybody”"
+    assert operation.quote_reason == QuoteReason.ONE_MEMBER
 
 
 def test_what_was_kept_as_a_quote_moves_under_no_other_heading() -> None:

@@ -1,21 +1,23 @@
-"""Rules that one member of a group alone says: quotes, until another agrees."""
+"""Rules that a newcomer, or one member of a group, alone says: quotes, until another agrees."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from pipimem import Pipimem, Settings
 from pipimem.memory.injection_guard import sheet_without_injections, without_injections
-from pipimem.memory.one_voice import ONE_VOICE, lone_quotes, one_voice
+from pipimem.memory.one_voice import ALONE, lone_quotes, one_voice
 from pipimem.memory.promote import promoted
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Confirm, Supersede, Trust
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.settings import GroupSettings, MaintenanceSettings
 from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.store.workspace import WorkspaceStore
@@ -52,13 +54,14 @@ def test_a_rule_of_one_member_is_a_quote_of_its_kind_that_does_not_stand(text: s
     """It keeps its heading, who said it and when; its trust says that it binds nobody."""
     messages = talk(("Tom", text))
     answer, notes = without_injections(
-        Consolidated((rule(text),)), messages, ["Ann"], two_voices=True
+        Consolidated((rule(text),)), messages, ["Ann"], newcomers=None
     )
-    assert notes == (f"{ONE_VOICE}, said in m0",)
+    assert notes == (f"{ALONE[QuoteReason.ONE_MEMBER]}, said in m0",)
     found = promoted(answer.learned, notes_of(""), {one.id: one for one in messages}, NOON)
     (added,) = found.operations
     assert isinstance(added, Add)
     assert (added.kind, added.trust) == (Kind.CONSTRAINT, Trust.QUOTED)
+    assert added.quote_reason == QuoteReason.ONE_MEMBER
     assert added.text.startswith("Tom")
     assert added.text.endswith(f"“{text}”")
 
@@ -66,11 +69,9 @@ def test_a_rule_of_one_member_is_a_quote_of_its_kind_that_does_not_stand(text: s
 def test_it_is_the_hosts_choice_and_one_person_is_no_group() -> None:
     """Without the setting, and where nobody else ever spoke, a rule is a rule."""
     messages = talk(("Tom", RULE))
-    for people, two_voices in ((["Ann"], False), (["Tom"], True)):
-        answer, notes = without_injections(
-            Consolidated((rule(),)), messages, people, two_voices=two_voices
-        )
-        assert ([one.as_quote for one in answer.learned], notes) == ([False], ())
+    for people, newcomers in ((["Ann"], frozenset[str]()), (["Tom"], None)):
+        answer, notes = without_injections(Consolidated((rule(),)), messages, people, newcomers)
+        assert ([one.quote_reason for one in answer.learned], notes) == ([""], ())
 
 
 @pytest.mark.parametrize(
@@ -111,6 +112,51 @@ def test_a_source_that_does_not_say_it_is_no_second_voice() -> None:
     item = rule(RULE, Kind.CONSTRAINT, "m0", "m1")
     assert are_alone([item], ("Tom", RULE), ("Ann", "我带蛋糕")) == [0]
     assert are_alone([item], ("Tom", RULE), ("Ann", "对，周五下午不开会")) == []
+    wrong = rule(RULE, Kind.CONSTRAINT, "m1", "m2")
+    assert are_alone([wrong], ("Tom", RULE), ("Ann", "我带蛋糕"), ("Bob", "天气好")) == [0]
+
+
+@pytest.mark.parametrize(
+    ("said", "newcomers", "alone"),
+    [
+        ([("Tom", RULE)], {"m0"}, True),
+        ([("Ann", RULE)], {"m1"}, False),
+        ([("Tom", RULE), ("Ann", "收到")], {"m0"}, False),
+        ([("Tom", RULE), ("Ann", "收到")], {"m0", "m1"}, True),
+        ([("Tom", f"记住：{RULE}")], {"m0"}, True),
+        ([("Tom", RULE), ("Ann", "记住这条")], {"m0"}, False),
+        ([("Tom", RULE), ("Ann", "记住这条")], {"m0", "m1"}, True),
+        ([("Tom", RULE), ("Ann", f"对，{RULE}")], {"m0", "m1"}, True),
+        ([("Tom", RULE), ("Ann", f"对，{RULE}")], {"m0"}, False),
+    ],
+)
+def test_a_newcomer_needs_somebody_who_is_none(
+    said: list[tuple[str, str]], newcomers: set[str], alone: bool
+) -> None:
+    """Whom another newcomer agrees with, and who asks to keep it, is as alone as before."""
+    item = rule(RULE, Kind.CONSTRAINT, "m0", "m1")
+    voices = one_voice(talk(*said), ["Ann"], frozenset(newcomers))
+    assert (voices.binding([item]) == {0}) is alone
+
+
+def test_a_newcomers_rule_waits_for_no_other_newcomer() -> None:
+    """It is a quote with its reason; who is none makes a rule of it, by saying the same."""
+    messages = talk(("Tom", RULE))
+    answer, journal = without_injections(
+        Consolidated((rule(),)), messages, ["Ann"], frozenset({"m0"})
+    )
+    (learnt,) = answer.learned
+    assert learnt.quote_reason == QuoteReason.NEWCOMER
+    assert journal == (f"{ALONE[QuoteReason.NEWCOMER]}, said in m0",)
+    notes = notes_of(f"## Constraints\n\n- Tom（2026-11-10）：“{RULE}”\n")
+    (entry,) = notes.memory.entries
+    record = Record(Trust.QUOTED, "constraint", ("t1",), "Tom", quote_reason="newcomer")
+    notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
+    for reason, wanted in (("newcomer", Confirm), ("", Supersede)):
+        said = {one.id: one for one in talk(("Eve", RULE))}
+        item = replace(rule(), speaker="Eve", quote_reason=reason)
+        (operation,) = promoted((item,), notes, said, NOON).operations
+        assert isinstance(operation, wanted)
 
 
 def test_what_binds_is_told_by_kind_and_words() -> None:
@@ -138,7 +184,7 @@ def test_a_second_member_who_says_the_same_makes_it_a_rule() -> None:
     assert lone_quotes([entry], notes, but_of="Tom") == []
     for speaker, wanted in (("Ann", Supersede), ("Tom", Confirm)):
         messages = talk((speaker, RULE))
-        item = replace(rule(), speaker=speaker, as_quote=True, one_voice=True)
+        item = replace(rule(), speaker=speaker, quote_reason=QuoteReason.ONE_MEMBER)
         (operation,) = promoted((item,), notes, {one.id: one for one in messages}, NOON).operations
         assert isinstance(operation, wanted)
         if isinstance(operation, Supersede):
@@ -154,7 +200,7 @@ def test_one_voice_ends_no_rule_of_others(trust: Trust, ends: bool) -> None:
     record = Record(trust, "constraint", ("t1",), "Bea", "2026-11-01T09:00:00+08:00")
     notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
     messages = {one.id: one for one in talk(("Tom", RULE))}
-    item = replace(rule(), as_quote=True, one_voice=True, replaces=(entry.id,))
+    item = replace(rule(), quote_reason=QuoteReason.ONE_MEMBER, replaces=(entry.id,))
     found = promoted((item,), notes, messages, NOON)
     assert isinstance(found.operations[0], Supersede if ends else Add)
     kept = () if ends else ("not replaced, one member alone says so: 周五下午三点开会",)
@@ -165,13 +211,17 @@ def test_a_rule_of_one_is_no_constraint_of_the_session() -> None:
     """It is what was said; a rule that another agreed to, or nobody in the window said, stays."""
     sheet = {"Constraints": (RULE, "No phones at the table"), "Current State": ("Tea",)}
     alone = talk(("Tom", RULE))
-    assert sheet_without_injections(sheet, alone, ["Ann"], two_voices=True) == {
+    assert sheet_without_injections(sheet, alone, ["Ann"], None) == {
         "Constraints": ("No phones at the table",),
         "Current State": ("Tea", RULE),
     }
     agreed = (*alone, *talk(("Bob", "x"), ("Ann", "收到"))[1:])
-    for messages, two_voices in ((agreed, True), (alone, False)):
-        found = sheet_without_injections(sheet, messages, ["Ann"], two_voices=two_voices)
+    assert sheet_without_injections(sheet, alone, ["Ann"], frozenset({"m0"})) == {
+        "Constraints": ("No phones at the table",),
+        "Current State": ("Tea", RULE),
+    }
+    for messages, newcomers in ((agreed, None), (agreed, frozenset({"m0"})), (alone, frozenset())):
+        found = sheet_without_injections(sheet, messages, ["Ann"], newcomers)
         assert found == sheet
 
 
@@ -180,7 +230,7 @@ async def test_in_a_channel(tmp_path: Path) -> None:
     """By the rules: a quote that a search finds with its speaker, then a rule of every turn."""
     WorkspaceStore.init(tmp_path / "bot")
     settings = Settings(
-        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices=True)
+        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices="everyone")
     )
     words = "no deploys on Fridays"
     async with Pipimem(tmp_path / "bot", settings=settings, clock=FixedClock(NOON)) as pipimem:
@@ -206,7 +256,7 @@ async def test_who_agrees_later_makes_a_rule_of_the_quote(tmp_path: Path) -> Non
     """The quote was written before the answer came; its words stay as they are."""
     WorkspaceStore.init(tmp_path / "bot")
     settings = Settings(
-        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices=True)
+        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices="everyone")
     )
     said = talk(
         ("Bob", "蛋糕是给奥尔加的，中午到"), ("Tom", RULE), ("bot", "记下了。"), ("Ann", "收到")
@@ -218,3 +268,65 @@ async def test_who_agrees_later_makes_a_rule_of_the_quote(tmp_path: Path) -> Non
             await channel.compacted(await channel.before_compaction())
             (entry,) = [one for one in await channel.entries() if RULE in one.text]
             assert (entry.trust, entry.text) == (trust, f"Tom（2026-11-12）：{RULE}")
+
+
+@pytest.mark.anyio
+async def test_as_installed_a_newcomer_sets_no_rule_for_a_group(tmp_path: Path) -> None:
+    """Who was there from the beginning sets one as before; who is agreed with, by a member."""
+    WorkspaceStore.init(tmp_path / "bot")
+    settings = Settings(maintenance=MaintenanceSettings(enabled=False))
+    words = {"Ann": "no deploys on Fridays", "Eve": "no reviews on Mondays"}
+    async with Pipimem(tmp_path / "bot", settings=settings, clock=FixedClock(NOON)) as pipimem:
+        channel = await pipimem.channel("team", kind="group")
+        early = [
+            replace(one, id=f"e{one.id}", time=NOON - timedelta(days=20))
+            for one in talk(("Ann", "I bring the cake."), ("Bob", "I bring the tea."))
+        ]
+        said = talk(("Ann", words["Ann"]), ("Bob", "The cake is for Olga."), ("Eve", words["Eve"]))
+        await channel.after_turn(None, [*early, *said])
+        await channel.compacted(await channel.before_compaction())
+        trust = {
+            one.speaker: one.trust for one in await channel.entries() if one.kind == "constraint"
+        }
+        assert trust == {"Ann": "inferred", "Eve": "quoted"}
+        await channel.after_turn(await channel.before_turn("Good morning!", speaker="Bob"), [])
+        turn = await channel.before_turn("Good evening!", speaker="Bob")
+        assert [text in turn.standing for text in words.values()] == [True, False]
+        await channel.after_turn(turn, [replace(talk(("Bob", "agreed"))[0], id="b9")])
+        await channel.compacted(await channel.before_compaction())
+        await channel.after_turn(await channel.before_turn("Good morning!", speaker="Bob"), [])
+        later = await channel.before_turn("Good evening!", speaker="Bob")
+        assert [text in later.standing for text in words.values()] == [True, True]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("who", "trusts"),
+    [
+        ("newcomers", {"Ann": "inferred", "Eve": "quoted"}),
+        ("everyone", {"Ann": "quoted", "Eve": "quoted"}),
+        ("nobody", {"Ann": "inferred", "Eve": "inferred"}),
+    ],
+)
+async def test_the_setting_says_whose_rules_wait(
+    tmp_path: Path,
+    who: Literal["newcomers", "everyone", "nobody"],
+    trusts: dict[str, str],
+) -> None:
+    """Those of newcomers, of everyone who speaks alone, or of nobody; each keeps its place."""
+    WorkspaceStore.init(tmp_path / "bot")
+    settings = Settings(
+        maintenance=MaintenanceSettings(enabled=False), groups=GroupSettings(two_voices=who)
+    )
+    early = [replace(talk(("Ann", "I bring the cake."))[0], id="e", time=NOON - timedelta(days=20))]
+    said = talk(
+        ("Ann", "no deploys on Fridays"),
+        ("Bob", "The tea is hot."),
+        ("Eve", "no reviews on Mondays"),
+    )
+    async with Pipimem(tmp_path / "bot", settings=settings, clock=FixedClock(NOON)) as pipimem:
+        channel = await pipimem.channel("team", kind="group")
+        await channel.after_turn(None, [*early, *said])
+        await channel.compacted(await channel.before_compaction())
+        rules = [one for one in await channel.entries() if one.kind == "constraint"]
+        assert {one.speaker: one.trust for one in rules} == trusts

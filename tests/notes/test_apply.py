@@ -489,6 +489,21 @@ def test_a_second_voice_makes_a_quote_what_it_says(was: Trust, now: Trust) -> No
         assert (record.trust, outcome.texts) == (now, {})
 
 
+def test_confirming_goes_on_from_what_the_same_decision_did() -> None:
+    """Two confirmations add up; what is superseded is gone, and stays gone."""
+    notes = notes_of(MEMORY, trust=Trust.QUOTED)
+    dana = target(notes, "Dana")
+    again = Confirm(dana, Evidence(("m9",), 9))
+    agreed = Confirm(dana, trust=Trust.INFERRED)
+    (record,) = run(notes, again, agreed).delta.records.values()
+    assert record is not None
+    assert (record.sources, record.trust, record.quote_reason) == (("m9",), Trust.INFERRED, "")
+    newer = Supersede((dana,), "Dana prefers coffee", Trust.INFERRED, Evidence(("m9",), 9))
+    outcome = run(notes, newer, agreed)
+    assert outcome.delta.records[dana.id] is None
+    assert [change.verb for change in outcome.changes] == ["superseded"]
+
+
 def test_what_was_of_no_help_is_on_probation_until_it_is_recalled() -> None:
     """Only what was inferred; its recalls count no more."""
     until = NOW + timedelta(days=14)

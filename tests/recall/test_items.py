@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.recall.items import history_items, sources_of, with_copies
 
 from tests.recall.conftest import items_of, notes_from
@@ -115,7 +116,10 @@ def test_the_ledgers_record_comes_along() -> None:
     assert item.trust == "probation"
     quote = replace(on_probation, trust=Trust.QUOTED)
     (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: quote})))
-    assert item.trust == "quoted"
+    assert (item.trust, item.awaits_second_voice) == ("quoted", True)
+    quote = replace(quote, quote_reason=QuoteReason.CONDUCT)
+    (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: quote})))
+    assert (item.trust, item.awaits_second_voice) == ("quoted", False)
 
 
 def test_what_tools_printed_is_not_recalled() -> None:

@@ -6,7 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import ArgumentError, CannotTakeBack, Channel, File, Message, NothingFound
+from pipimem import (
+    ArgumentError,
+    Author,
+    CannotTakeBack,
+    Channel,
+    File,
+    LoggedChange,
+    Message,
+    NothingFound,
+)
 
 from tests.runtime.building import Hands, opened, read, workspace, write
 
@@ -95,3 +104,20 @@ async def test_a_change_tells_which_messages_it_read(root: Path) -> None:
             (learnt,) = await channel.history.log(1, before=learnt.number)
         assert asked.messages is None
         assert learnt.messages == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("why", "messages"),
+    [
+        ("messages 121–150", (121, 150)),
+        ("messages 3–5, set aside before: no answer", (3, 5)),
+        ("messages 3–5 set aside: no answer", (3, 5)),
+        ("failed: messages 3–5 in windows of 400 characters: no answer", (3, 5)),
+        ("failed: no answer to messages 3–5", None),
+        ("asked for", None),
+    ],
+)
+def test_what_was_set_aside_names_its_messages(why: str, messages: tuple[int, int] | None) -> None:
+    """When it is set aside, and when it is learnt at last."""
+    change = LoggedChange(7, "2026-03-02T09:00:00+00:00", Author.MODEL, "", "consolidate", why)
+    assert change.messages == messages

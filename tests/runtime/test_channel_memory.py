@@ -83,7 +83,7 @@ async def test_search_looks_through_notes_and_transcript(root: Path) -> None:
         assert [hit.item.id for hit in by_dana] == ["log:m3"]
         assert await channel.search("kiln", role="assistant") == ()
         await channel.unload()  # type: ignore[attr-defined]
-        assert not channel.is_awake  # type: ignore[attr-defined]
+        assert not channel.is_loaded  # type: ignore[attr-defined]
         assert len(await channel.search("kiln", where="notes")) == 1
 
 

@@ -272,6 +272,18 @@ async def test_what_a_forgetting_would_remove(root: Path) -> None:
         assert read(root) == MEMORY
 
 
+async def test_a_forgetting_is_shown_with_what_goes_from_the_archive(root: Path) -> None:
+    """By the id of a message: what was learnt from it, wherever it went."""
+    write(root, "HISTORY.archive.md", "# History\n\n- Alice (2026-03-01): bonn it is\n- tea\n")
+    async with opened(root) as channel:
+        await channel.take_in([Message.user("bonn it is", id="m1", speaker="Alice")])
+        preview = await channel.files.forget_preview("m1")
+        assert preview.entries == ("Alice (2026-03-01): bonn it is",)
+        assert preview.messages == ("Alice: bonn it is",)
+        counts = await channel.forget("m1")
+        assert (counts["archive"], counts["messages"]) == (1, 1)
+
+
 async def test_the_stamp_tells_of_a_save(root: Path) -> None:
     """By whoever writes."""
     write(root, "MEMORY.md", MEMORY)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
-from pipimem.bots.dingtalk.open_question import Pending
+from pipimem.bots.dingtalk.open_question import Confirmation
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Received:
     command: str = ""
     record: bool = True
     # What the bot asked and this message answers.
-    answers: Pending | None = None
+    answers: Confirmation | None = None
 
 
 def end_all(received: Iterable[Received], *, is_stored: bool = True) -> None:

@@ -14,7 +14,7 @@ from pipimem.bots.dingtalk.api import DingTalkRefusal
 from pipimem.bots.dingtalk.command_text import argument_in, command_in
 from pipimem.bots.dingtalk.delivery import new_card
 from pipimem.bots.dingtalk.incoming import Incoming
-from pipimem.bots.dingtalk.open_question import Pending
+from pipimem.bots.dingtalk.open_question import Confirmation
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import NOTE_FILES
@@ -38,13 +38,13 @@ _log = logging.getLogger("pipimem.dingtalk")
 
 @dataclass(frozen=True, slots=True)
 class CommandOutcome:
-    """What a command leaves: what the bot asks next, and whether its context is over."""
+    """What a command leaves: what the bot asks to confirm, and whether its context is over."""
 
-    pending: Pending | None = None
+    asks: Confirmation | None = None
     drops_context: bool = False
 
 
-NOTHING = CommandOutcome()
+_NOTHING = CommandOutcome()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,9 @@ class ChatCommands:
     shared: BotContext
     channel: OpenChannel
 
-    async def run(self, message: Incoming, command: str, answers: Pending | None) -> CommandOutcome:
+    async def run(
+        self, message: Incoming, command: str, answers: Confirmation | None
+    ) -> CommandOutcome:
         """Do what a command says, or what was answered about one, and say what came of it."""
         try:
             if answers is not None:
@@ -62,20 +64,18 @@ class ChatCommands:
             else:
                 text, done = await self._command(message, command)
         except NothingFound:
-            text, done = (
-                self._say("forget_nothing", what=argument_in(message.text)),
-                CommandOutcome(),
-            )
+            text = self._say("forget_nothing", what=argument_in(message.text))
+            done = _NOTHING
         except (PipimemError, OSError) as error:
             _log.error("%s failed: %s", command or "/forget", error)
             text = self._say("failed")
-            done = CommandOutcome()
+            done = _NOTHING
         if text and not await self.shared.delivery.say(message, text):
             # Nobody saw what would be forgotten.
-            return replace(done, pending=None)
+            return replace(done, asks=None)
         return done
 
-    async def switch(self, message: Incoming, answers: Pending | None) -> None:
+    async def switch(self, message: Incoming, answers: Confirmation | None) -> None:
         """Stop or go on recording, where that is asked for; before what follows is stored."""
         wanted = self._wanted(message, answers)
         if wanted not in ("on", "off"):
@@ -87,7 +87,7 @@ class ChatCommands:
         except OSError as error:
             _log.error("/private %s failed: %s", wanted, error)
 
-    def _wanted(self, message: Incoming, answers: Pending | None) -> str:
+    def _wanted(self, message: Incoming, answers: Confirmation | None) -> str:
         """What a command makes of the recording: `on`, `off`, or nothing."""
         if command_in(message.text) == "/confirm":
             return "off" if answers and answers.is_agreed and not answers.what else ""
@@ -104,20 +104,20 @@ class ChatCommands:
         rest = argument_in(message.text)
         match command:
             case "/memory":
-                return await self._memory(), CommandOutcome()
+                return await self._memory(), _NOTHING
             case "/review":
-                return await self._review(message), CommandOutcome()
+                return await self._review(message), _NOTHING
             case "/forget":
                 return await self._ask_to_forget(rest, message)
             case "/confirm":
-                return self._say("confirm_nothing"), CommandOutcome()
+                return self._say("confirm_nothing"), _NOTHING
             case "/private":
                 return self._private(rest.casefold(), message)
             case "/new":
                 return await self._new()
             case "/usage":
-                return await self._usage(), CommandOutcome()
-        return self._say("help"), CommandOutcome()
+                return await self._usage(), _NOTHING
+        return self._say("help"), _NOTHING
 
     async def _memory(self) -> str:
         notes = await self.channel.notes()
@@ -152,15 +152,15 @@ class ChatCommands:
     async def _ask_to_forget(self, what: str, asks: Incoming) -> tuple[str, CommandOutcome]:
         """The list of what would go, with the question."""
         if not what:
-            return self._say("forget_what"), CommandOutcome()
+            return self._say("forget_what"), _NOTHING
 
         forgettable, names = await self._meant(what)
         if not forgettable:
-            return self._say("forget_nothing", what=what), CommandOutcome()
+            return self._say("forget_nothing", what=what), _NOTHING
         lines = "\n".join(self._lines(forgettable))
         if self._may_alone(asks, names):
-            pending = Pending(what, asks.sender)
-            return self._say("forget_list", lines=lines), CommandOutcome(pending)
+            asked = Confirmation(what, asks.sender)
+            return self._say("forget_list", lines=lines), CommandOutcome(asked)
         text = self._say("forget_list_of_others", lines=lines, confirm=self._confirm())
         return text, CommandOutcome(self._by_another(what, asks))
 
@@ -181,9 +181,9 @@ class ChatCommands:
         """Who may agree, and how."""
         return self._say(f"confirm_by_{self.shared.permissions.settings.confirmed_by}")
 
-    def _by_another(self, what: str, asks: Incoming) -> Pending:
+    def _by_another(self, what: str, asks: Incoming) -> Confirmation:
         ends = self.shared.pipimem.clock.monotonic() + CONFIRM_SECONDS
-        return Pending(what, asks.sender, by_another=True, ends=ends)
+        return Confirmation(what, asks.sender, by_another=True, ends=ends)
 
     def _lines(self, found: Forgettable) -> Iterator[str]:
         lines = [
@@ -195,10 +195,10 @@ class ChatCommands:
         if len(lines) > _MOST_LINES:
             yield self._say("forget_more", count=len(lines) - _MOST_LINES)
 
-    async def _answered(self, message: Incoming, asked: Pending) -> tuple[str, CommandOutcome]:
+    async def _answered(self, message: Incoming, asked: Confirmation) -> tuple[str, CommandOutcome]:
         """What comes of an answer to the bot's question."""
         if not asked.is_agreed:
-            return self._say("forget_kept" if asked.what else "not_recording_still"), NOTHING
+            return self._say("forget_kept" if asked.what else "not_recording_still"), _NOTHING
         if not asked.what:
             return self._private("off", message)
         if not asked.by_another:
@@ -207,8 +207,8 @@ class ChatCommands:
                 return await self._ask_to_forget(asked.what, message)
         return await self._forget(asked)
 
-    async def _forget(self, pending: Pending) -> tuple[str, CommandOutcome]:
-        counts = await self.channel.forget(pending.what)
+    async def _forget(self, asked: Confirmation) -> tuple[str, CommandOutcome]:
+        counts = await self.channel.forget(asked.what)
         entries = counts.get("entries", 0) + counts.get("archive", 0)
         text = self._say("forgotten", entries=entries, messages=counts.get("messages", 0))
         # What the model was shown holds it, too.
@@ -218,18 +218,18 @@ class ChatCommands:
         is_private = self.channel.id in self.shared.state.private
         if wanted in ("on", "off"):
             if is_private == (wanted == "on"):
-                return self._say(f"private_{wanted}"), NOTHING
+                return self._say(f"private_{wanted}"), _NOTHING
             if wanted == "on" or self._may_record_again(asks):
-                return self._say("failed"), NOTHING
+                return self._say("failed"), _NOTHING
             text = self._say("private_off_of_others", confirm=self._confirm())
             return text, CommandOutcome(self._by_another("", asks))
         state = self._say("not_recording" if is_private else "recording")
-        return self._say("private_which", state=state), NOTHING
+        return self._say("private_which", state=state), _NOTHING
 
     async def _new(self) -> tuple[str, CommandOutcome]:
         receipt = await self.channel.reset(deadline=REPLY_SECONDS)
         if not receipt.may_compact:
-            return self._say("new_waits"), CommandOutcome()
+            return self._say("new_waits"), _NOTHING
         name = "new" if receipt.state == "consolidated" else "new_later"
         return self._say(name), CommandOutcome(drops_context=True)
 

@@ -13,6 +13,7 @@ from pipimem.bots.dingtalk.channel_opening import channel_of
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.commands import ChatCommands
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
+from pipimem.bots.dingtalk.model_context import ModelContext
 from pipimem.bots.dingtalk.open_question import OpenQuestion
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
 from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
@@ -21,10 +22,6 @@ from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.open_channel import OpenChannel, opened
 from pipimem.runtime.turns import kept_messages
 
-# About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
-_MOST_CONTEXT = 12_000
-# What is taken back comes within minutes.
-_MOST_REVOKED = 100
 # Commands after which a conversation may be off the record, or on it again.
 _SWITCHES = ("/private", "/confirm")
 
@@ -38,11 +35,10 @@ class Conversation:
     shared: BotContext
     id: str
     channel: OpenChannel | None = None
-    context: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
+    context: ModelContext = field(default_factory=ModelContext, repr=False)
     question: OpenQuestion = field(init=False)
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Received] = field(default_factory=deque, repr=False)
-    _taken_back: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_REVOKED), repr=False)
     # Commands that may put the conversation off the record, or on it, and have not done so yet.
     _switches: int = 0
     _is_storing: bool = False
@@ -170,9 +166,8 @@ class Conversation:
 
         Whether that is done: where the disk refuses it is tried again at the next start.
         """
-        self._taken_back.append(name)
         self._waiting = deque(one for one in self._waiting if one.message.id != name)
-        self.context = [one for one in self.context if one[0].id != name]
+        self.context.take_back(name)
         if self.channel is None:
             try:
                 self.channel = opened(await self.shared.pipimem.channel(self.id, create=False))
@@ -208,8 +203,8 @@ class Conversation:
         if one.command or one.answers:
             commands = ChatCommands(self.shared, self.channel)
             done = await commands.run(one.message, one.command, one.answers)
-            if done.pending:
-                self.question.asked = done.pending
+            if done.asks:
+                self.question.asked = done.asks
             if done.drops_context:
                 self.context.clear()
         elif one.message.addressed:
@@ -222,7 +217,7 @@ class Conversation:
         """A message for others: the model is shown it next time, and idle work learns from it."""
         assert self.channel is not None
         message = self._message(one.message)
-        self._remember([message], one)
+        self.context.add([message], is_stored=one.record)
         if one.record:
             async with self.shared.turns:
                 await self.channel.after_turn(None, [message])
@@ -241,7 +236,7 @@ class Conversation:
         started = await shared.delivery.start(message)
         said = [self._message(message)]
         try:
-            reply = await shared.replies.reply(turn, [m for m, _ in self.context], channel)
+            reply = await shared.replies.reply(turn, self.context.messages, channel)
             is_answer = True
         except SidecarError as error:
             _log.warning("no reply: %s", error)
@@ -252,18 +247,15 @@ class Conversation:
             said.append(Message.assistant(reply))
         # First: where the disk refuses, the gate tries again with what the model is shown.
         keeps_context = channel.keeps_context
-        self._remember(kept_messages(turn, said, keeps_context=keeps_context), one)
+        kept = kept_messages(turn, said, keeps_context=keeps_context)
+        self.context.add(kept, is_stored=one.record)
         async with shared.turns:
             await channel.after_turn(turn, said)
         end_all([one])
 
-    def _remember(self, said: list[Message], one: Received) -> None:
-        """Show the model this from now on, unless it was taken back meanwhile."""
-        self.context += [(each, one.record) for each in said if each.id not in self._taken_back]
-
     def _oldest_seen(self, one: Received) -> str | None:
         """The oldest stored message that the model sees; `None` where it sees none."""
-        ids = [message.id for message, is_stored in self.context if is_stored and message.id]
+        ids = [message.id for message in self.context.stored if message.id]
         if one.record:
             ids.append(one.message.id)
         return ids[0] if ids else None
@@ -271,10 +263,9 @@ class Conversation:
     async def _keep_small(self) -> None:
         """Make a long context durable, and drop it."""
         assert self.channel is not None
-        if sum(len(message.content) for message, _ in self.context) < _MOST_CONTEXT:
+        if not self.context.is_full:
             return
-        stored = [message for message, is_stored in self.context if is_stored]
-        receipt = await self.channel.before_compaction(stored, deadline=REPLY_SECONDS)
+        receipt = await self.channel.before_compaction(self.context.stored, deadline=REPLY_SECONDS)
         if receipt.may_compact:
             await self.channel.compacted(receipt)
             self.context.clear()

@@ -75,13 +75,13 @@ class StreamGateway:
         try:
             while True:
                 at_once = await self._connected()
-                if not at_once or self._failures > 1 or self._is_sent_around():
+                if not at_once or self._failures > 1 or self._reconnects_too_often():
                     await asyncio.sleep(self.pause(max(1, self._failures)))
         finally:
             for task in self._late:
                 task.cancel()
 
-    def _is_sent_around(self) -> bool:
+    def _reconnects_too_often(self) -> bool:
         """Whether the newest connections followed each other too soon."""
         is_many = len(self._asked) == _MOST_AT_ONCE
         return is_many and self.api.monotonic() - self._asked[0] < _AT_ONCE_SECONDS

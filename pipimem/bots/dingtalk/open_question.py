@@ -11,8 +11,8 @@ from pipimem.bots.dingtalk.incoming import Incoming
 
 
 @dataclass(frozen=True, slots=True)
-class Pending:
-    """What the bot asked a person, and what they said to it in their next message.
+class Confirmation:
+    """What the bot asked a person to confirm, and what they said to it in their next message.
 
     `what` is a text to forget, or empty for going on the record again. With `by_another` somebody
     else is to agree, before `ends`, in seconds of the clock's monotonic scale.
@@ -30,13 +30,13 @@ class OpenQuestion:
     """The newest question of one conversation; an older one is over."""
 
     shared: BotContext
-    asked: Pending | None = None
+    asked: Confirmation | None = None
 
     def is_put_to(self, sender: str) -> bool:
         """Whether the next message of a person may answer it."""
         return self.asked is not None and self.asked.sender == sender
 
-    def answered_by(self, message: Incoming) -> Pending | None:
+    def answered_by(self, message: Incoming) -> Confirmation | None:
         """The question with its answer, if this message says yes or no to it."""
         asked = self._in_time()
         if asked is None or not message.addressed:
@@ -52,13 +52,13 @@ class OpenQuestion:
         self.asked = None
         return replace(asked, is_agreed=says) if says is not None else None
 
-    def _in_time(self) -> Pending | None:
+    def _in_time(self) -> Confirmation | None:
         """The question, unless it is over."""
         if self.asked and self.shared.pipimem.clock.monotonic() > self.asked.ends:
             self.asked = None
         return self.asked
 
-    def _confirmed_by(self, message: Incoming, asked: Pending) -> Pending | None:
+    def _confirmed_by(self, message: Incoming, asked: Confirmation) -> Confirmation | None:
         permissions = self.shared.permissions
         if not permissions.may_confirm(message.sender, message.ids, asked.sender):
             return None

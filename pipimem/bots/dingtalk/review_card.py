@@ -83,9 +83,9 @@ class ReviewCards:
                 return refused, False
             match click.action:
                 case "keep":
-                    return self._told(await channel.rate(entry, helpful=True), "review_kept")
+                    return self._outcome(await channel.rate(entry, helpful=True), "review_kept")
                 case "forget":
-                    return self._told(await channel.take_out(entry), "review_forgotten")
+                    return self._outcome(await channel.take_out(entry), "review_forgotten")
                 case "edit":
                     return await self._edited(channel, click.values.get("text", ""), entry)
         except NothingFound:
@@ -118,9 +118,9 @@ class ReviewCards:
     async def _edited(self, channel: Channel, text: str, entry: str) -> tuple[str, bool]:
         if not text.strip():
             return self.wording("review_edit"), False
-        return self._told(await channel.update(entry, text.strip()), "review_edited")
+        return self._outcome(await channel.update(entry, text.strip()), "review_edited")
 
-    def _told(self, done: Remembered, name: str) -> tuple[str, bool]:
+    def _outcome(self, done: Remembered, name: str) -> tuple[str, bool]:
         """The sentence of a name, or why nothing was changed."""
         return (done.refused[0], False) if done.refused else (self.wording(name), True)
 

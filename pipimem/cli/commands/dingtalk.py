@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from pipimem.cli.extras import needing_extra
 from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, chosen, run
-from pipimem.cli.output import Failed, note
+from pipimem.cli.output import note
 
 if TYPE_CHECKING:
     from pipimem.bots.dingtalk.bot import BotOptions
@@ -68,13 +69,8 @@ def command(
     SIGTERM ends it: turns that are under way end first. Without a model it answers with what memory
     found. docs/guide/dingtalk.md leads from creating the app to the first answer.
     """
-    try:
+    with needing_extra("dingtalk", ("aiohttp",), "the DingTalk bot needs its library"):
         from pipimem.bots.dingtalk.bot import BotOptions
-    except ModuleNotFoundError as error:
-        if error.name != "aiohttp":
-            raise
-        what = "the DingTalk bot needs its library: pip install 'pipimem[dingtalk]'"
-        raise Failed(what) from error
     options = BotOptions(language, card, review_card, grace)
     with suppress(_Stopped):
         run(lambda: _answering(chosen, options, metrics))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -15,7 +15,7 @@ from pipimem.clock import Clock
 from pipimem.errors import NothingFound
 from pipimem.runtime.forget_preview import Forgettable, Trace
 from pipimem.runtime.lookup import Lookup, Source
-from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore, remains_in
 
 # So many of what recall finds are offered for picking.
 _MOST = 12
@@ -84,10 +84,10 @@ def command(
     if [what, query, verify, speaker, message].count(None) != 4:
         ways = "TEXT or ID, --speaker NAME, --message ID, --query QUERY, --verify TEXT"
         raise click.UsageError(f"give one of: {ways}")
-    here = ChannelOnDisk.opened_or_arrived(chosen.store(), channel)
     if verify is not None:
-        _verify(here, verify, as_json, inside_words=inside_words)
+        _verify(chosen.store(), channel, verify, as_json, inside_words=inside_words)
         return
+    here = ChannelOnDisk.opened_or_arrived(chosen.store(), channel)
     wanted: str | Sequence[str]
     if query is not None:
         wanted = _picked(chosen, channel, query, yes=yes)
@@ -98,21 +98,40 @@ def command(
             message=message or "",
             inside_words=inside_words,
         )
+    how = _How(yes, as_json, inside_words, keep_transcript)
+    _forget(here, wanted, how)
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """What was chosen on the command line beside what is to be forgotten."""
+
+    yes: bool
+    as_json: bool
+    inside_words: bool
+    keep_transcript: bool
+
+
+def _forget(here: ChannelOnDisk, wanted: str | Sequence[str], how: _How) -> None:
+    """Show what would go, ask, forget it, and tell what went.
+
+    Raises `Failed` where nobody agrees, or nothing holds it.
+    """
     found, inside = here.forgettable(
-        wanted, keep_transcript=keep_transcript, inside_words=inside_words
+        wanted, keep_transcript=how.keep_transcript, inside_words=how.inside_words
     )
     note("\n".join(preview_lines(found, inside)))
-    inside_words = _asked_inside(found, inside, yes=yes) or inside_words
+    inside_words = _asked_inside(found, inside, yes=how.yes) or how.inside_words
     receipt = here.forget(
-        wanted, Clock().now(), keep_transcript=keep_transcript, inside_words=inside_words
+        wanted, Clock().now(), keep_transcript=how.keep_transcript, inside_words=inside_words
     )
     here.close()
-    if as_json:
-        record({"channel": channel, **receipt.counts, "places": receipt.places})
+    if how.as_json:
+        record({"channel": here.id, **receipt.counts, "places": receipt.places})
     else:
         _show(receipt.counts, receipt.places)
     if not receipt.places:
-        raise Failed(_why_nothing(here, wanted, inside, keep_transcript=keep_transcript))
+        raise Failed(_why_nothing(here, wanted, inside, keep_transcript=how.keep_transcript))
     note(_BEYOND)
 
 
@@ -155,19 +174,21 @@ def _why_nothing(
     return f"nothing in {name} holds {text!r}; nothing was changed"
 
 
-def _verify(here: ChannelOnDisk, text: str, as_json: bool, *, inside_words: bool) -> None:
-    """Search every byte of ours, and say where the text still stands.
+def _verify(
+    store: WorkspaceStore, channel: str, text: str, as_json: bool, *, inside_words: bool
+) -> None:
+    """Search every byte of ours, write nothing, and say where the text still stands.
 
     People's own files of the workspace are named, but are not ours to clean. Raises `Failed` where
     one of ours holds it.
     """
     if not text.strip():
         raise Failed("nothing to look for: the text is empty")
-    root = here.root
-    ours, user_files = here.remains(text, inside_words=inside_words)
+    root = store.root
+    ours, user_files = remains_in(store, channel, text, inside_words=inside_words)
     if as_json:
         places = list(map(asdict, ours))
-        about = {"channel": here.id, "ok": not ours, "places": places}
+        about = {"channel": channel, "ok": not ours, "places": places}
         record({**about, "peoples": _places(user_files, root)})
     else:
         for place in _places(ours, root):
@@ -178,7 +199,7 @@ def _verify(here: ChannelOnDisk, text: str, as_json: bool, *, inside_words: bool
     if ours:
         raise Failed(f"the text still stands in {counted(len(ours), 'place')}")
     if not as_json:
-        say(f"nothing is left of it in {here.folder} and {root / '.pipimem'}")
+        say(f"nothing is left of it in {store.folder_of(channel)} and {root / '.pipimem'}")
 
 
 def _places(found: Iterable[Trace], root: Path) -> list[str]:

@@ -13,19 +13,18 @@ from pipimem.cli.options import Chosen, as_json, chosen, kind, run
 from pipimem.cli.output import Failed, counted, fields, minute, note, progress, record, say
 from pipimem.cli.prompts import confirmed
 from pipimem.clock import Clock
-from pipimem.runtime.transfer.archives import MovedIn, import_archive, is_archive
+from pipimem.runtime.transfer.archives import OWN_ARCHIVE, MovedIn, import_archive, is_archive
 from pipimem.runtime.transfer.gathering import ImportCounts
 from pipimem.runtime.transfer.recognising import FORMATS, format_of
 from pipimem.runtime.transfer.source_files import opened_source
 from pipimem.runtime.transfer.take_back import (
-    ARCHIVE,
     ImportTakenBack,
     import_to_take_back,
     take_back,
 )
 from pipimem.runtime.transfer.taking_in import ImportOptions, ImportReport, import_source
 
-_NAMES = [ARCHIVE, *(one.name for one in FORMATS)]
+_NAMES = [OWN_ARCHIVE, *(one.name for one in FORMATS)]
 
 
 @click.command("import")
@@ -67,7 +66,7 @@ def command(
     if source is None:
         raise click.UsageError("Give what to import, or --undo.")
     path = Path(source)
-    if named == ARCHIVE or (named is None and is_archive(path)):
+    if named == OWN_ARCHIVE or (named is None and is_archive(path)):
         if channel or consolidate:
             raise click.UsageError("An archive's channels keep their names and what was learnt.")
         _import_archive(chosen, path, is_dry=dry_run, as_json=as_json)
@@ -83,7 +82,7 @@ def _import_archive(chosen: Chosen, source: Path, *, is_dry: bool, as_json: bool
     with progress(f"reading {source.name}", source.stat().st_size) as moved:
         done = import_archive(chosen.store(), source, Clock().now(), is_dry=is_dry, unpacked=moved)
     if as_json:
-        record({"from": ARCHIVE, "dry_run": is_dry, **_json(done)})
+        record({"from": OWN_ARCHIVE, "dry_run": is_dry, **_json(done)})
         return
     would = "would come in" if is_dry else "came in"
     say(f"{counted(len(done.new), 'channel')} {would}, {len(done.same):,} stood there already")

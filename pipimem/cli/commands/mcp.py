@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
+from pipimem.cli.extras import needing_extra
 from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, chosen, kind, run
-from pipimem.cli.output import Failed, note
+from pipimem.cli.output import note
 
 if TYPE_CHECKING:
     from pipimem.mcp.server import MemoryServer
     from pipimem.runtime.pipimem import Pipimem
 
 _PORT = 8377
-_LIBRARY = ("mcp", "mcp_types", "starlette", "uvicorn")
+_LIBRARIES = ("mcp", "mcp_types", "starlette", "uvicorn")
 
 
 @click.command("mcp")
@@ -74,12 +75,8 @@ def command(
     """
     if not http:
         _refuse_options_of_http(context)
-    try:
+    with needing_extra("mcp", _LIBRARIES, "the MCP server needs its library"):
         import pipimem.mcp.serving  # noqa: F401 - a second of imports, and they may be missing
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in _LIBRARY:
-            raise Failed("the MCP server needs its library: pip install 'pipimem[mcp]'") from error
-        raise
 
     async def serve() -> None:
         async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:

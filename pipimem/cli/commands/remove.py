@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, note, record, say
 from pipimem.cli.prompts import confirmed
+from pipimem.errors import ChannelError
 
 
 @click.command("remove")
@@ -22,14 +25,26 @@ def command(chosen: Chosen, channel: str, yes: bool, as_json: bool) -> None:
     Nothing brings it back. The ledger of costs keeps its lines. A bot that still runs begins the
     channel anew with the next message.
     """
-    here = chosen.channel(channel)
+    store = chosen.store()
+    try:
+        here = chosen.channel(channel)
+    except ChannelError:
+        if not store.is_half_removed(channel):
+            raise
+        store.finish_removals()  # a person has agreed to it before
+        _told(channel, store.folder_of(channel), as_json)
+        return
     entries = counted(len(here.notes().memory.entries), "entry", "entries")
     messages = counted(here.last_number, "message")
     note(f"{here.folder}: {entries} in MEMORY.md, {messages}")
     if not yes:
         confirmed(f"Delete {channel} for good?", "nothing was deleted")
     here.remove()
+    _told(channel, here.folder, as_json)
+
+
+def _told(channel: str, folder: Path, as_json: bool) -> None:
     if as_json:
-        record({"channel": channel, "removed": here.folder})
+        record({"channel": channel, "removed": folder})
     else:
         say(f"{channel} is gone")

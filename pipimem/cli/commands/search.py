@@ -27,7 +27,7 @@ from pipimem.cli.results import (
 )
 from pipimem.cli.times import past_time
 from pipimem.notes.message import Role
-from pipimem.runtime.lookup import Item, noted
+from pipimem.runtime.lookup import Item, hits_in_notes
 from pipimem.runtime.search_service import (
     Filters,
     Hit,
@@ -145,7 +145,7 @@ def _noted(
     chosen: Chosen, asked: BatchQuery, count: int, filters: Filters
 ) -> tuple[SearchHit, ...]:
     store, settings = chosen.store(), chosen.settings()
-    return tuple(noted(store, settings, asked.channel, asked.text, count, filters))
+    return tuple(hits_in_notes(store, settings, asked.channel, asked.text, count, filters))
 
 
 def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters: Filters) -> None:

@@ -21,6 +21,8 @@ from pipimem.runtime.on_disk import WorkspaceStore
 if TYPE_CHECKING:
     from pipimem.runtime.fleet.overview import FleetOverview
 
+# Of the rules that wait, so many are told by who said them.
+_MOST_SHOWN = 3
 _HEAD = ("channel", "kind", "entries", "log", "backlog", "last learnt", "due", "recall p50 / p95")
 
 
@@ -35,7 +37,8 @@ def command(chosen: Chosen, as_json: bool) -> None:
     half of them no longer than this, p95: 95 of 100); what today has used of its budget; messages
     that were set aside, jobs that failed or wait; and, of the last week, files that lost more than
     half of their text by hand and saves that would have brought back what was forgotten; what was
-    hidden because people marked it as private. In a fleet: its hosts, their leases, the queue.
+    hidden because people marked it as private; rules that wait until another member agrees. In a
+    fleet: its hosts, their leases, the queue.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     channels = channel_statuses(workspace, now)
@@ -98,8 +101,19 @@ def _notes(one: ChannelStatus) -> Iterator[str]:
         yield f"{one.channel}: {job}: {one.jobs[job]}"
     for sentence in (*one.shrunk, *one.brought_back):
         yield f"{one.channel}: {sentence}"
+    if one.awaiting:
+        yield f"{one.channel}: {_awaiting(one)}"
     if one.private.messages:
         yield f"{one.channel}: {_hidden(one)}"
+
+
+def _awaiting(one: ChannelStatus) -> str:
+    """The rules that bind nobody yet, by who said them."""
+    shown = "; ".join(one.awaiting[:_MOST_SHOWN])
+    more = len(one.awaiting) - _MOST_SHOWN
+    rest = f"; {more} more" if more > 0 else ""
+    rules = counted(len(one.awaiting), "rule")
+    return f"{rules} kept as a quote until another member agrees: {shown}{rest}; see `doctor`"
 
 
 def _hidden(one: ChannelStatus) -> str:

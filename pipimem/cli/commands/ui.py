@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pipimem.cli.extras import needing_extra
 from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, chosen, run
-from pipimem.cli.output import Failed, note
+from pipimem.cli.output import note
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
 _PORT = 8378
 _VARIABLE = "PIPIMEM_UI_TOKEN"
-_LIBRARY = ("jinja2", "markdown_it", "markupsafe", "nh3", "starlette", "uvicorn")
+_LIBRARIES = ("jinja2", "markdown_it", "markupsafe", "nh3", "starlette", "uvicorn")
 _UNENCRYPTED = "--unencrypted-on-the-network"
 
 
@@ -68,12 +69,8 @@ def command(
     token = token_from(token_file, os.environ, _VARIABLE)
     if not is_loopback(host):
         _refuse_unsafe(host, is_unencrypted=is_unencrypted, is_generated=token.is_generated)
-    try:
+    with needing_extra("ui", _LIBRARIES, "the web view needs its libraries"):
         import pipimem.web.serving  # noqa: F401 - half a second, and the libraries may be missing
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in _LIBRARY:
-            raise Failed("the web view needs its libraries: pip install 'pipimem[ui]'") from error
-        raise
     from pipimem.web.open_browser import opened_in_browser
     from pipimem.web.pages import Pages
     from pipimem.web.serving import serve_pages
@@ -85,7 +82,8 @@ def command(
                 taken = listening.getsockname()[1]
                 shown = f"[{host}]" if ":" in host else host
                 address = f"http://{shown}:{taken}/#token={token.value}"
-                note(f"looking at {pipimem.store.root}: {_told(address, token.is_generated)}")
+                reached_at = _shown_address(address, token.is_generated)
+                note(f"looking at {pipimem.store.root}: {reached_at}")
                 hosts = [*loopback_hosts(taken), *host_headers([shown, *names], taken)]
                 pages = Pages(pipimem, channel, read_only)
                 async with metrics.served(pipimem):
@@ -109,7 +107,7 @@ def _refuse_unsafe(host: str, *, is_unencrypted: bool, is_generated: bool) -> No
         )
 
 
-def _told(address: str, is_generated: bool) -> str:
+def _shown_address(address: str, is_generated: bool) -> str:
     """The address for the terminal; a token that the operator gave is not shown again."""
     return address if is_generated else f"{address.partition('#')[0]}#token=…"
 

@@ -26,9 +26,9 @@ class StoredPostings:
     def __init__(
         self, words: Sequence[str] = (), ends: Sequence[int] = (), slots: Sequence[int] = ()
     ) -> None:
-        """Raises `ValueError` where the parts are not of one stored."""
+        """Raises `ValueError` where words, ends and slots do not fit together."""
         if len(words) != len(ends) or (ends[-1] if ends else 0) != len(slots):
-            raise ValueError("words and places are not of one volume")
+            raise ValueError("words and places do not fit together")
         self.words, self.ends, self.slots = words, ends, slots
         self._numbers = dict(zip(words, range(len(words)), strict=True))
 

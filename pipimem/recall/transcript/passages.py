@@ -240,8 +240,8 @@ def _fitting(
 
     What says nothing beyond what is `asked` is left out.
     """
-    least = _SHARE_OF_BEST * scored(found[0][1])
-    hits = [slot for slot, parts in found if scored(parts) >= least]
+    lowest = _SHARE_OF_BEST * scored(found[0][1])
+    hits = [slot for slot, parts in found if scored(parts) >= lowest]
     spared = room.budget.tokens - _MOST_TOKENS
     days: set[str] = set()
     chosen: dict[int, Item] = {}

@@ -75,7 +75,7 @@ class Background:
     ) -> T | Failure:
         """Awaits the work; gives its result, or the `Failure` where it raises.
 
-        Raises what `passes` names. Without `warns` the caller says himself what is expected to
+        Raises what `passes` names. Without `warns` the caller says itself what is expected to
         fail at times, such as a full disk; bugs are logged all the same.
         """
         try:
@@ -169,10 +169,10 @@ class Background:
         """Notes that a job did its work: its failures are over."""
         with self._lock:
             self._read()
-            if self._streaks.pop((job, channel), None) is not None and self._problems is not None:
-                self._try_problems(
-                    self._problems.remove, job, channel
-                )  # where it fails, it is told of until a later success
+            streak = self._streaks.pop((job, channel), None)
+            if streak is not None and self._problems is not None:
+                # Where it fails, operators are told of it until a later success.
+                self._try_problems(self._problems.remove, job, channel)
 
     def _read(self) -> None:
         """Takes in what former processes left: a job that does well now ends their problem."""
@@ -192,7 +192,7 @@ class Background:
                 level,
                 "the failures of background jobs are not kept: %s",
                 described(error),
-                exc_info=error,
+                exc_info=None if isinstance(error, _EXPECTED) else error,
             )
             return None
 

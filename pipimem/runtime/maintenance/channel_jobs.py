@@ -58,6 +58,7 @@ class ChannelJobs(JobRunner):
         if last <= notes.ledger.refreshed:
             return ()
         *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
+        newest = await self.with_newcomers(newest)
         call = self.call(timeout)
         decision = await self._ask(
             "refresh", call, notes, lambda: self._refreshed(notes, newest, call)
@@ -72,11 +73,8 @@ class ChannelJobs(JobRunner):
 
     def due(self) -> dict[str, gates.Gate]:
         """The gate of every job, from counters and stamps alone; call in a thread."""
-        notes, last = (
-            self.store.with_pending_recalls(self.store.notes()),
-            self.store.transcript.last_number,
-        )
-        return self._gates(notes, last)
+        notes = self.store.with_pending_recalls(self.store.notes())
+        return self._gates(notes, self.store.transcript.last_number)
 
     async def gate(self, task: str, *, forced: bool = False) -> gates.Gate:
         """The gate of one job; before a refresh the messages since the last are counted."""
@@ -110,7 +108,8 @@ class ChannelJobs(JobRunner):
             except ContextOverflow:
                 if len(window.messages) == 1:
                     raise
-                *_, window = windows(window.messages, halved(window))
+                *_, half = windows(window.messages, halved(window))
+                window = replace(half, newcomers=window.newcomers)
 
     # ── MEMORY.md and HISTORY.md ──────────────────────────────────────────────────────────────────
 
@@ -146,7 +145,8 @@ class ChannelJobs(JobRunner):
     async def _consolidate_window(
         self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int
     ) -> Done:
-        window = replace(window, before=await self._before(window))
+        before = await self._before(window)
+        window = await self.with_newcomers(replace(window, before=before))
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
         decide = partial(
@@ -232,6 +232,7 @@ class ChannelJobs(JobRunner):
         notes, call = await self.notes(), self.call(timeout)
         whole = list(windows(await self.window(hole.first - 1, hole.last)))
         window = whole[0] if len(whole) == 1 else Window((), hole.first, hole.last)
+        window = await self.with_newcomers(window)
         now = _time_of(window, self.clock.now())
         decision = await self.with_timeout(
             timeout,

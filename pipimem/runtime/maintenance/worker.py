@@ -196,8 +196,8 @@ class MaintenanceWorker:
         pause = self.background.pause_after_bug(JOB, folder)
         if pause:  # news of the channel do not mend a bug
             return pause
-        stamps = partial(self._visit_again, folder)
-        visit = await self.background.attempt(JOB, stamps, folder, warns=self.report is None)
+        look = partial(self._visit_again, folder)
+        visit = await self.background.attempt(JOB, look, folder, warns=self.report is None)
         if isinstance(visit, Failure):
             visit = await self._postpone(folder, visit)
         if visit is None:
@@ -256,7 +256,7 @@ class MaintenanceWorker:
         """Free the memory of a quiet channel; returns when it is due, if only to free it."""
         if idle_for >= _QUIET:
             await host.unload()
-        elif host.is_awake:
+        elif host.is_loaded:
             return min(due or self._in(_QUIET), self._in(_QUIET - idle_for))
         return due
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from pipimem.errors import ArchiveError, ChannelError
-from pipimem.runtime.transfer.take_back import ARCHIVE
 from pipimem.store.disk import presence
 from pipimem.store.moved import read_move
 from pipimem.store.transfer.import_log import (
+    OWN_ARCHIVE,
     ImportedChannel,
     ImportLog,
     ImportRecord,
@@ -31,8 +31,16 @@ from pipimem.store.transfer.packing import pack
 from pipimem.store.transfer.unpacking import OpenedArchive, opened_archive
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
+__all__ = [
+    "OWN_ARCHIVE",
+    "MovedIn",
+    "chosen_channels",
+    "export_archive",
+    "import_archive",
+    "is_archive",
+]
+
 _NAMED = 5
-OWN = ".pipimem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +143,7 @@ def _moved_in(
             number = log.next_number()
             made = tuple(_made(one.id, ready / CHANNELS / one.folder) for one in new)
             # Before the channels: where it is killed between, what came can be taken back.
-            log.add(ImportRecord(number, now.isoformat(), ARCHIVE, made))
+            log.add(ImportRecord(number, now.isoformat(), OWN_ARCHIVE, made))
             move_in(workspace, ready, [one.folder for one in new])
         shared, left = move_in_shared(workspace, ready, archive.manifest.shared)
     return MovedIn(found.new, found.same, shared, left, found.size, number)
@@ -147,7 +155,8 @@ def _made(name: str, folder: Path) -> ImportedChannel:
 
 def _refuse_others(workspace: WorkspaceStore, source: Path, there: Sequence[PackedChannel]) -> None:
     """Raises `ArchiveError` where a channel that is there differs from the archive's."""
-    moved = [one.id for one in there if read_move(workspace.channels_folder / one.folder / OWN)]
+    folders = workspace.channels_folder
+    moved = [one.id for one in there if read_move(folders / one.folder / ".pipimem")]
     if moved:
         raise ArchiveError(
             f"{source}: {moved[0]!r} was moved out of {workspace.root}, or is being moved; nothing "

@@ -56,8 +56,8 @@ class ImportCounts:
 
     def leave_out(self, one: LeftOut) -> None:
         """Counts what is not taken in; beyond a hundred reasons all others are one."""
-        is_told = one.reason in self.left_out or len(self.left_out) < _MOST_REASONS
-        reason = one.reason if is_told else _OTHER
+        is_own_reason = one.reason in self.left_out or len(self.left_out) < _MOST_REASONS
+        reason = one.reason if is_own_reason else _OTHER
         self.left_out[reason] += 1
         self.examples.setdefault(reason, one.origin)
 

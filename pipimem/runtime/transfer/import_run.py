@@ -22,13 +22,12 @@ from pipimem.runtime.transfer.found import (
 from pipimem.runtime.transfer.gathering import Gathering, ImportCounts
 from pipimem.runtime.transfer.limits import ImportLimits
 from pipimem.runtime.transfer.spool import Spool, SpoolFile
-from pipimem.runtime.transfer.take_back import TASK
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.history.undo import UNDO
 from pipimem.store.transcript.known_ids import KnownIds
-from pipimem.store.transfer.import_log import ImportedChannel, ImportLog
+from pipimem.store.transfer.import_log import IMPORT, ImportedChannel, ImportLog
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
 
@@ -156,7 +155,7 @@ def _look_at_earlier(store: ChannelStore, gathering: Gathering) -> None:
     """
     brought: dict[int, set[str]] = {}
     for record in store.journal_records():
-        if record.task == TASK:
+        if record.task == IMPORT:
             names = (name for name, known in record.delta.records.items() if known)
             brought[record.sequence] = {name.rpartition(":")[2] for name in names}
         elif record.task == UNDO and record.correlation.isdecimal():

@@ -11,6 +11,8 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.history.undo import UNDO, undo
 from pipimem.store.transfer.dropped_messages import drop_messages
 from pipimem.store.transfer.import_log import (
+    IMPORT,
+    OWN_ARCHIVE,
     ImportedChannel,
     ImportLog,
     ImportRecord,
@@ -21,10 +23,6 @@ from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
 
 _ACTOR = "person"
-ARCHIVE = "pipimem"
-"""The kind of an import of an archive of our own."""
-TASK = "import"
-"""The task of a change that an import made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +94,7 @@ def _clean(
     now: datetime,
 ) -> tuple[int, int]:
     """Takes out of a channel what an import added; how many messages, and how many changes."""
-    if record.kind == ARCHIVE:
+    if record.kind == OWN_ARCHIVE:
         raise CannotTakeBack(
             "somebody wrote to it since it came; `pipimem remove` deletes it with that"
         )
@@ -127,7 +125,7 @@ def _changes(
     return [
         one.sequence
         for one in store.journal_records()
-        if one.task == TASK and one.actor == kind and one.files
+        if one.task == IMPORT and one.actor == kind and one.files
         if one.sequence > channel.before and (upto is None or one.sequence <= upto)
     ]
 

@@ -13,7 +13,7 @@ from pipimem.runtime.transfer.gathering import ImportCounts
 from pipimem.runtime.transfer.import_run import ImportOptions, ImportRun
 from pipimem.runtime.transfer.source_files import SourceFiles
 from pipimem.runtime.transfer.spool import SpoolFile
-from pipimem.runtime.transfer.writing_in import written
+from pipimem.runtime.transfer.writing_in import write_import
 from pipimem.settings import settings_from
 from pipimem.store.disk.syscalls import make_folder
 from pipimem.store.transfer.manifest import CHANNELS
@@ -56,7 +56,7 @@ def import_source(
         for one in source_format.read(files):
             run.take(one)
         _refuse_backlog(run)
-        number = written(run, ready) if ready is not None else 0
+        number = write_import(run, ready) if ready is not None else 0
     by_channel = {name: target.gathering.counts for name, target in run.targets.items()}
     for counts in by_channel.values():
         run.total.add(counts)

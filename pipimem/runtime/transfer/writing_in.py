@@ -11,17 +11,22 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision, Operation, Progress
 from pipimem.runtime.transfer.gathering import Gathering
 from pipimem.runtime.transfer.import_run import ImportRun, ImportTarget
-from pipimem.runtime.transfer.take_back import TASK
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
-from pipimem.store.transfer.import_log import ImportedChannel, ImportRecord, content_mark, key_mark
+from pipimem.store.transfer.import_log import (
+    IMPORT,
+    ImportedChannel,
+    ImportRecord,
+    content_mark,
+    key_mark,
+)
 from pipimem.store.transfer.moving_in import move_in
 
 # So many messages are appended with one sync.
 _BATCH = 2_000
 
 
-def written(run: ImportRun, ready: Path) -> int:
+def write_import(run: ImportRun, ready: Path) -> int:
     """Writes what was gathered; returns the number of the import, 0 where nothing was new."""
     changed = run.changed()
     if not changed:
@@ -29,12 +34,12 @@ def written(run: ImportRun, ready: Path) -> int:
     for target in changed:
         target.gathering.drop_ids()
     new = [target for target in changed if target.staged is not None]
-    line = _WrittenLine(run, [_filled(run, target) for target in new])
+    line = _WrittenLine(run, [_fill(run, target) for target in new])
     line.note()
     move_in(run.workspace, ready, [folder_name(target.name) for target in new])
     for target in changed:
         # A line for each step: where it is killed, what came can be taken back.
-        for step in _added(run, target):
+        for step in _add_to(run, target):
             line.note(step)
     return line.number
 
@@ -56,7 +61,7 @@ class _WrittenLine:
         self._log.add(ImportRecord(self.number, when, kind, channels))
 
 
-def _filled(run: ImportRun, target: ImportTarget) -> ImportedChannel:
+def _fill(run: ImportRun, target: ImportTarget) -> ImportedChannel:
     """Writes all of a new channel where it is made ready."""
     store = target.staged
     assert store is not None
@@ -69,7 +74,7 @@ def _filled(run: ImportRun, target: ImportTarget) -> ImportedChannel:
     return ImportedChannel(target.name, key, True, mark, last=last, records=records, is_done=True)
 
 
-def _added(run: ImportRun, target: ImportTarget) -> Iterator[ImportedChannel]:
+def _add_to(run: ImportRun, target: ImportTarget) -> Iterator[ImportedChannel]:
     """Adds to a channel that is there; yields what is its own before the first step and at the end.
 
     Where it is killed between, its messages are known by their ids.
@@ -115,7 +120,7 @@ def _commit(
     blocks = sorted(gathering.blocks, key=lambda one: one.start)
     operations: tuple[Operation, ...] = (*gathering.additions, *blocks)
     decision = Decision(
-        TASK, Author.PERSON, operations, progress, f"from {kind}", speakers=gathering.speakers
+        IMPORT, Author.PERSON, operations, progress, f"from {kind}", speakers=gathering.speakers
     )
     done = store.commit(decision, run.now, actor=kind)
     for refusal in done.outcome.refused:

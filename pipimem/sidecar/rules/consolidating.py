@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, time
 
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import STANDING, Kind
+from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
 from pipimem.sidecar.rules.changes import ends
@@ -93,8 +93,9 @@ def _learned(
     """What memory does not say yet, each with the entries that it ends; no entry is ended twice."""
     taken: set[str] = set()
     learned: list[Learned] = []
+    # Another member may say by now what waits for a second voice.
     standing = SimilarTexts(
-        known.text for known in memory if known not in taken_up and not _is_rule_of_one(known)
+        known.text for known in memory if known not in taken_up and not known.awaits_second_voice
     )
     claims = [claim_of(known.text, kind_of(known.section)) for known in memory]
     index = ClaimIndex(claims, words)
@@ -120,11 +121,6 @@ def _learned(
         )
         learned.append(item)
     return tuple(learned)
-
-
-def _is_rule_of_one(known: KnownEntry) -> bool:
-    """Whether it is a quote for want of a second voice: another member may say the same by now."""
-    return known.trust is Trust.QUOTED and kind_of(known.section) in STANDING
 
 
 def _over(memory: Sequence[KnownEntry], said: Sequence[Sentence], words: Words) -> tuple[Over, ...]:

@@ -118,10 +118,7 @@ class WorkingCopy:
         return self._notes
 
     def fresh_view(self) -> View:
-        """Returns the notes for a commit: every file is read now, whatever its stamp says.
-
-        The caller holds the lock.
-        """
+        """Returns the notes for a commit, every file read now. The caller holds the lock."""
         return self._view({file: self.read_now(file) for file in NOTE_FILES})
 
     def read_now(self, file: File) -> TextFile:

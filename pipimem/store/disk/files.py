@@ -156,11 +156,18 @@ def read_text(path: Path, root: Path) -> str | None:
     return None if reading is None else reading.text
 
 
-def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
-    """Writes a file of ours in the place of the former one, whole or not at all."""
+def put_whole(
+    path: Path, data: bytes, *, synced: bool = True, modified: float | None = None
+) -> None:
+    """Writes a file of ours in the place of the former one, whole or not at all.
+
+    `modified` is when it shall count as written, in seconds since 1970; `None` is now.
+    """
     draft = _draft_for(path)
     _write_temporary(draft, path, data, synced=synced)
     with store_errors("replace", path):
+        if modified is not None:
+            os.utime(draft, (modified, modified))
         give_name(draft, path)
 
 

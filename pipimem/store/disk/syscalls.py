@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from pathlib import Path
 from typing import BinaryIO, Concatenate, ParamSpec, Protocol, TypeVar
@@ -91,11 +91,21 @@ def _sentence(action: str, path: Path, error: OSError) -> str:
     if action == "lock" and error.errno in _NO_LOCKS:
         return f"This file system cannot lock files: {cannot}. Put the workspace on a local disk."
     if error.errno in _IN_THE_WAY:
-        return f"C{cannot[1:]}: something else stands in its place. Move it away and try again."
+        place = _taken_place(path) if error.errno == errno.ENOTDIR else "its place"
+        return f"C{cannot[1:]}: something else stands in {place}. Move it away and try again."
     if error.errno in _REASONS:
         problem, advice = _REASONS[error.errno]
         return f"{problem}: {cannot}. {advice}"
     return f"C{cannot[1:]}: {error.strerror or error}. Check the disk and try again."
+
+
+def _taken_place(path: Path) -> str:
+    """The place of the folder that is none on the way to a path."""
+    with suppress(OSError):
+        for folder in path.parents:
+            if presence.exists(folder) and not presence.is_folder(folder):
+                return f"the place of {folder}"
+    return "its place"
 
 
 def opened(path: Path, flags: int = os.O_RDONLY) -> int:

@@ -109,10 +109,6 @@ class Database:
             self._idle.clear()
         _close_all(idle, os.getpid())
 
-    def reopened(self) -> None:
-        """Lets the next statement try, whatever failed before."""
-        self._closed_until = 0.0
-
     def _idle_connection(self) -> Connection:
         """One that nobody uses. Raises `IndexError` where there is none."""
         with self._mutex:

@@ -202,7 +202,7 @@ class FleetLock:
             if time.monotonic() >= until:
                 raise lock_timeout(self._path, timeout)
             if pause == _FIRST_PAUSE and self._path.name == JOB_LOCK:
-                leases.tell_of_waiting(self._id)  # idle work ends for who cannot wait for it
+                leases.notify_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -100,8 +100,8 @@ class Leases:
     owner: str
     seconds: float
     _held: dict[str, WriteLease] = field(default_factory=dict)
-    # What others got no notice of yet, by the lock's name.
-    _untold: dict[str, str] = field(default_factory=dict)
+    # Notices that the database has not taken yet, by the lock's name.
+    _unsent_notices: dict[str, str] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _renewer: threading.Thread | None = None
 
@@ -124,8 +124,8 @@ class Leases:
             WriteLease(name, attempt, fence, taken_over, sent + self.seconds) if is_ours else None
         )
 
-    def tell_of_waiting(self, name: str) -> None:
-        """Tells the holder of a lock that somebody waits for it. Raises `DatabaseUnavailable`."""
+    def notify_of_waiting(self, name: str) -> None:
+        """Notifies the holder of a lock that somebody waits. Raises `DatabaseUnavailable`."""
         notice = Notice(self.owner, name, 0).payload
         self.database.rows(_WANT, {"listeners": listeners_of(name), "notice": notice})
 
@@ -153,24 +153,24 @@ class Leases:
     def _give_back(self, lease: WriteLease) -> None:
         with self._changed:
             if lease.written is not None:
-                self._untold[lease.id] = Notice(self.owner, lease.id, lease.written).payload
-            untold = dict(self._untold)
+                self._unsent_notices[lease.id] = Notice(self.owner, lease.id, lease.written).payload
+            unsent = dict(self._unsent_notices)
         values = {
             "id": lease.id,
             "me": self.owner,
             "attempt": lease.attempt,
             "planted": lease.is_planted,
             "listeners": listeners_of(lease.id),
-            "notices": list(untold.values()),
+            "notices": list(unsent.values()),
         }
         try:
             self.database.rows(_RELEASE, values)
         except DatabaseUnavailable:
             return  # what was written under the lease is written; the notice goes out later
         with self._changed:
-            for name, notice in untold.items():
-                if self._untold.get(name) == notice:
-                    del self._untold[name]
+            for name, notice in unsent.items():
+                if self._unsent_notices.get(name) == notice:
+                    del self._unsent_notices[name]
 
     def _renew_while_held(self) -> None:
         while True:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+# An older name for a job, kept: the lock and its fence lie in folders that hosts share and in the
+# database, and a host that called them otherwise would not exclude one that did not.
 JOB_LOCK = "thought.lock"
 """The lock under which one host at a time does the jobs of a channel, a model's among them."""
 

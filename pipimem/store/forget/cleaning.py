@@ -10,7 +10,10 @@ from pathlib import Path
 
 from pipimem.errors import StoreError
 from pipimem.notes.files import File
+from pipimem.notes.ledger import Delta
+from pipimem.notes.notes import Outcome
 from pipimem.store.caches.channel_caches import drop_texts
+from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.disk.files import put_whole
@@ -159,3 +162,11 @@ def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes
         for part in transcript.parts():
             clean_transcript(part, targets, key)
         transcript.drop_cached()
+
+
+def without_what_was_read(_: WorkingCopy, __: View) -> Outcome:
+    """No other text, but what was decided on talk of before is refused from now on.
+
+    Recent questions go, for they may quote what was emptied.
+    """
+    return Outcome({}, delta=Delta(forgets_asked=True))

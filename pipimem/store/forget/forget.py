@@ -17,9 +17,9 @@ from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.files import NOTE_FILES, File
-from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
+from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Outcome
-from pipimem.notes.operations import Author, Change, Decision, Progress
+from pipimem.notes.operations import Author, Decision
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import View
@@ -40,9 +40,15 @@ from pipimem.store.forget.cleaning import (
     lines_removed,
 )
 from pipimem.store.forget.plan import Plan
-from pipimem.store.forget.receipt import Forgotten, held_in_text, receipt_of
+from pipimem.store.forget.receipt import (
+    Forgotten,
+    changes_of,
+    held_in_text,
+    receipt_of,
+    record_of,
+)
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
-from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
+from pipimem.store.journal.records import FORGET
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
 
@@ -59,21 +65,21 @@ def forget(
     keep_transcript: bool,
     now: datetime,
     actor: str,
-    *,
     inside_words: bool = False,
+    with_learnt: bool = False,
 ) -> Forgotten:
     """Removes a text, or the entries of some ids, everywhere; returns how much held it.
 
-    Undo of what came before ends with it. Where nothing holds a text, nothing is changed. The
-    caller holds the lock. Raises `StoreError` with nothing forgotten while an editor saves a file;
-    where one begins later, the forgetting stays under way.
+    With `with_learnt` what was learnt from the messages among the ids goes, too. Undo of what came
+    before ends with it. Where nothing holds a text, nothing is changed. The caller holds the lock.
+    Raises `StoreError` with nothing forgotten while an editor saves a file; where one begins later,
+    the forgetting stays under way.
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
     plan_for = partial(plans.plan_for, working_copy, log, what, keep_transcript, actor)
-    forgetting, receipt = _planned(
-        working_copy, log, now, partial(plan_for, inside_words=inside_words)
-    )
+    plan_for = partial(plan_for, inside_words=inside_words, with_learnt=with_learnt)
+    forgetting, receipt = _planned(working_copy, log, now, plan_for)
     if receipt.is_empty:
         if keep_transcript:  # which may hold it: it is not learnt from there
             forgetting.commit()
@@ -206,7 +212,11 @@ class _Forgetting:
             self._clean_talk()
         blank_quotes(working_copy.root / ".pipimem", targets)
         state.ledger = self._ledger_after(removed)
-        state.start_anew(_first_record(state.ledger, self.plan, receipt, self.now))
+        last = record_of(state.ledger, self.plan, receipt, self.now)
+        # What was read behind the commit above may hold the words still. As of this record nothing
+        # does, and what was decided on an earlier one is refused.
+        state.append([last], {})
+        state.start_anew(last)
         # Before the plan goes: a power cut must not bring back what was removed.
         for folder in (working_copy.folder, state.versions.folder, _own(working_copy)):
             if presence.is_folder(folder):
@@ -250,7 +260,7 @@ class _Forgetting:
             name: Tombstone("forgotten", self.log.last_number) for name in self.plan.ids
         }
         delta = Delta(records, tombstones, forgets_asked=True)
-        return Outcome(texts, delta=delta, changes=_changes(texts))
+        return Outcome(texts, delta=delta, changes=changes_of(texts))
 
     def _clean_archive(self) -> bool:
         """Cleans the archive, behind the commit: what that archives is found by the old size."""
@@ -269,29 +279,6 @@ class _Forgetting:
 def _of_lines(marks: Iterable[str]) -> dict[str, Tombstone]:
     """The tombstones by which a merge knows a forgotten line."""
     return {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
-
-
-def _changes(files: Iterable[File]) -> tuple[Change, ...]:
-    """One for each file that held it; none says what it was."""
-    return tuple(Change("forgotten", file) for file in files)
-
-
-def _first_record(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> JournalRecord:
-    """The record a journal begins with after a forgetting: how much was removed, and the ledger."""
-    held = ", ".join(f"{count} in {place}" for place, count in receipt.counts.items() if count)
-    progress = Progress(**{name: getattr(ledger, name) for name in PROGRESSED})
-    records, tombstones = dict(ledger.records), dict(ledger.tombstones)
-    return JournalRecord(
-        ledger.sequence,
-        now.isoformat(timespec="seconds"),
-        FORGET,
-        Author.PERSON,
-        plan.actor,
-        held,
-        changes=_changes(file for file in File if str(file) in receipt.places),
-        files={File(name): FileChange(mark, mark, ()) for name, mark in ledger.etags.items()},
-        delta=Delta(records, tombstones, ledger.jobs, progress, forgets_asked=True),
-    )
 
 
 def _own(working_copy: WorkingCopy) -> Path:

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from pipimem.notes.entry import content_id
 from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.notes import Notes
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there, sync_folder
-from pipimem.store.forget.learnt_from import learnt_before
-from pipimem.store.forget.targets import ForgetTargets, resolve_targets, without
+from pipimem.store.forget.learnt_from import learnt_before, learnt_from
+from pipimem.store.forget.targets import ForgetTargets, messages_among, resolve_targets, without
 from pipimem.store.transcript.log import Transcript
 
 NAME = "forget.json"
@@ -51,12 +52,16 @@ def plan_for(
     actor: str,
     *,
     inside_words: bool,
+    with_learnt: bool,
 ) -> Plan:
     """The plan of forgetting a text, or the entries and messages of some ids.
 
-    Raises `NothingFound` for an id of nothing.
+    With `with_learnt` also what was learnt from these messages. Raises `NothingFound` for an id of
+    nothing.
     """
     notes, key = working_copy.fresh_view().current, working_copy.key
+    if with_learnt and not isinstance(what, str):
+        what = _with_what_was_learnt(notes, log, what)
     targets, ids = resolve_targets(notes, what, inside_words=inside_words)
     all_ids = set(ids)
     for file in NOTE_FILES:
@@ -73,6 +78,13 @@ def plan_for(
         inside_words,
         tuple(sorted(learnt_before(working_copy, notes, said))),
     )
+
+
+def _with_what_was_learnt(notes: Notes, log: Transcript, what: Sequence[str]) -> list[str]:
+    """What is to go, with what was learnt from its messages since somebody looked that up."""
+    named = messages_among(what)
+    said = [one for one in log.messages() if one.id in named] if named else []
+    return list(dict.fromkeys([*what, *(learnt_from(notes, said) if said else ())]))
 
 
 def save(own: Path, plan: Plan) -> None:

@@ -1,12 +1,15 @@
-"""How much of what a channel keeps holds what is to be forgotten, place by place."""
+"""How much of what a channel keeps holds what is to be forgotten, and the record that says so."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
+from pipimem.notes.operations import Author, Change, Progress
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import own_text, read_text
@@ -15,6 +18,7 @@ from pipimem.store.forget.cleaning import blanked, quotes
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import traces
+from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.transcript.log import Transcript
 
 _KINDS = ("entries", "archive", "versions", "messages", "arrivals", "journal", "ledger", "usage")
@@ -89,3 +93,29 @@ def _held_in_journal(part: Path, targets: ForgetTargets) -> int:
         found = traces([part], text, inside_words=targets.inside_words)
         lines.update(trace.line for trace in found)
     return len(lines)
+
+
+def changes_of(files: Iterable[File]) -> tuple[Change, ...]:
+    """One for each file that held it; none says what it was."""
+    return tuple(Change("forgotten", file) for file in files)
+
+
+def record_of(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> JournalRecord:
+    """The record that ends a forgetting and that the new journal begins with.
+
+    It says how much was removed, and has the ledger.
+    """
+    held = ", ".join(f"{count} in {place}" for place, count in receipt.counts.items() if count)
+    progress = Progress(**{name: getattr(ledger, name) for name in PROGRESSED})
+    records, tombstones = dict(ledger.records), dict(ledger.tombstones)
+    return JournalRecord(
+        ledger.sequence + 1,
+        now.isoformat(timespec="seconds"),
+        FORGET,
+        Author.PERSON,
+        plan.actor,
+        held,
+        changes=changes_of(file for file in File if str(file) in receipt.places),
+        files={File(name): FileChange(mark, mark, ()) for name, mark in ledger.etags.items()},
+        delta=Delta(records, tombstones, ledger.jobs, progress, forgets_asked=True),
+    )

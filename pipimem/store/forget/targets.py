@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import normalize
 
@@ -17,12 +17,14 @@ from pipimem.notes.reconcile import Restatements
 from pipimem.notes.said_mark import said_mark
 from pipimem.store.merge.forgotten_lines import MARKERS
 from pipimem.text.markdown.lines import white_folded
-from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
+from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
 
 # How recall names a message.
 _MESSAGE = "log:"
 # An entry whose messages stay: only some of them are to be forgotten.
 ENTRY_ALONE = "alone:"
+# They go whole.
+_ENTRY_KINDS = (BlockKind.ENTRY, BlockKind.PARAGRAPH)
 # Digits and the letters of Latin, Greek and Cyrillic, after case folding: scripts that put blanks
 # between words.
 _LETTER = r"[0-9a-z\u00df-\u00f6\u00f8-\u052f\u1e00-\u1fff]"
@@ -103,17 +105,35 @@ def without(text: str, targets: ForgetTargets, key: bytes) -> tuple[str, list[st
         return text, []
     document = parsed(text)
     lines, removed = list(document.lines), []
-    for block in reversed([block for section in document.sections for block in section.blocks]):
-        if targets.are_in_block("".join(document.lines[block.start : block.end])):
-            lines[block.start : block.end] = _cleaned_block(document, block, targets)
-            if block.kind in (BlockKind.ENTRY, BlockKind.PARAGRAPH):
-                removed.append(content_id(key, block.text))
+    for _, block in reversed(list(held_blocks(document, targets))):
+        lines[block.start : block.end] = _cleaned_block(document, block, targets)
+        if block.kind in _ENTRY_KINDS:
+            removed.append(content_id(key, block.text))
     return "".join(lines), removed
+
+
+def held_blocks(
+    document: Document, targets: ForgetTargets
+) -> Iterator[tuple[Section, MarkdownBlock]]:
+    """The blocks that hold a target, each with its section."""
+    for section in document.sections:
+        for block in section.blocks:
+            if targets.are_in_block("".join(document.lines[block.start : block.end])):
+                yield section, block
+
+
+def removed_text(document: Document, block: MarkdownBlock, targets: ForgetTargets) -> str:
+    """What goes of a block that holds a target: an entry's text, or lines of something else."""
+    if block.kind in _ENTRY_KINDS:
+        return block.text
+    left = set(_cleaned_block(document, block, targets))
+    lines = document.lines[block.start : block.end]
+    return "".join(line for line in lines if line not in left).strip()
 
 
 def _cleaned_block(document: Document, block: MarkdownBlock, targets: ForgetTargets) -> list[str]:
     """The lines that stay of a block."""
-    if block.kind in (BlockKind.ENTRY, BlockKind.PARAGRAPH):
+    if block.kind in _ENTRY_KINDS:
         return []
     if block.kind is BlockKind.HEADING:
         # A heading stays one, or what stands below would come under another.
@@ -226,6 +246,11 @@ def _ids_of(given: Sequence[str], entries: Container[str], *, is_text: bool) -> 
         f"There is no entry {missing[0]!r}. See `pipimem blame --json` for the ids, or give the "
         "text."
     )
+
+
+def messages_among(given: Iterable[str]) -> frozenset[str]:
+    """The ids of the messages that are named by `log:<id>`."""
+    return _texts_and_messages(given)[1]
 
 
 def _texts_and_messages(given: Iterable[str]) -> tuple[list[str], frozenset[str]]:

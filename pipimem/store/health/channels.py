@@ -15,7 +15,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.health.access import access_findings
-from pipimem.store.health.entries import entry_findings, injection_findings
+from pipimem.store.health.entries import awaiting_findings, entry_findings, injection_findings
 from pipimem.store.health.finding import Finding, wrong
 from pipimem.store.health.leftovers import leftover_findings
 from pipimem.store.health.own_state import state_findings
@@ -71,6 +71,7 @@ def _findings(store: ChannelStore, now: datetime, own: SecretSettings) -> Iterat
         notes = store.notes()
         yield from entry_findings(folder / File.MEMORY, notes, now, own)
         yield from injection_findings(folder, notes)
+        yield from awaiting_findings(folder, notes, own)
     yield from state_findings(store)
     yield from leftover_findings(store)
     yield from access_findings(folder, root)

@@ -1,4 +1,4 @@
-"""Entries that repeat or contradict each other, go out of date, are too long, or give orders."""
+"""Entries that repeat or contradict each other, go out of date, are too long, or wait or order."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pipimem.notes import guards
 from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.notes import Notes
+from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.settings import SecretSettings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.text.dates import dated
@@ -99,6 +100,19 @@ def _learnt_at(notes: Notes, entry: Entry) -> datetime | None:
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return f"“{line}”" if len(line) <= _SHOWN else f"“{line[: _SHOWN - 1]}…”"
+
+
+def awaiting_findings(
+    folder: Path, notes: Notes, own: SecretSettings = NO_LIST
+) -> Iterator[Finding]:
+    """One finding for each rule that waits for another member; its words are not repeated."""
+    for entry, record in awaiting(notes.memory.entries, notes):
+        who = redacted(why_awaiting(record), own=own)
+        what = (
+            f"a rule that binds nobody yet: {who}. It does once another member agrees in the "
+            "talk, or a person rewords the line; else take it out"
+        )
+        yield worth_knowing(f"{folder / File.MEMORY}, line {entry.start + 1}", what)
 
 
 def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from pipimem.store.disk.folder_lock import FolderLock, locks_hold
 from pipimem.store.forget import plan
 from pipimem.store.health import older_journal
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
+from pipimem.store.workspace import WorkspaceStore
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note, of vim, emacs, editors that keep a backup, git and sync clients.
@@ -57,6 +58,23 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
                 path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
             )
     yield from _lock(own / "lock")
+
+
+def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """What a crash left of channels that were removed."""
+
+    def finish(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        workspace.finish_removals()
+        return "it is gone"
+
+    try:
+        left = workspace.removed()
+    except PipimemError as error:
+        yield wrong(workspace.root / ".pipimem", str(error))
+        return
+    if left:
+        what = "holds what is left of removed channels: the process that deleted them ended"
+        yield wrong(left[0].parent, what, finish)
 
 
 def _waiting(store: ChannelStore) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from pipimem.notes.operations import Author, Decision
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
+from pipimem.store.disk import presence
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.health.older_journal import older_journal
 from pipimem.store.history.edit_notices import edit_notices
@@ -24,6 +25,9 @@ _EVER = datetime.fromtimestamp(0, UTC)
 def state_findings(store: ChannelStore) -> Iterator[Finding]:
     """What is to be said about the journal, ledger, transcript and search index of a channel."""
     own = store.folder / ".pipimem"
+    versions = own / "versions"
+    if presence.exists(versions) and not presence.is_folder(versions):
+        yield wrong(versions, "is no folder, so nothing can be written; move it away")
     try:
         yield from _foreign_journal(store)
         older = older_journal(store)

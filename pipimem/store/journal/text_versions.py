@@ -47,29 +47,31 @@ class Versions:
 
         Without, a power cut may take it: for texts that only help to recognise a person's edit.
         """
-        path = self._path(file, etag(text))
-        if own_text(path) != text:  # not there, or damaged
-            make_folder(self.folder)
-            put_whole(path, text.encode(), synced=False)
-        else:
-            with store_errors("write", path):
-                os.utime(path)  # as young as its last use, or it would be pruned too early
+        path = self._put(file, text)
         if synced:
             sync_file(path)
             sync_folder(self.folder)
 
+    def _put(self, file: File, text: str, used: float | None = None) -> Path:
+        """Writes a text with the time it was `used` last; `None` is now. Returns its path."""
+        path = self._path(file, etag(text))
+        if own_text(path) != text:  # not there, or damaged
+            make_folder(self.folder)
+            put_whole(path, text.encode(), synced=False, modified=used)
+        else:
+            with store_errors("write", path):
+                # As young as its last use, or it would be pruned too early.
+                os.utime(path, None if used is None else (used, used))
+        return path
+
     def keep_only(self, file: File, texts: Sequence[str], now: datetime) -> None:
         """Keeps these texts of a file, the newest first, and no other."""
-        kept = set()
-        # The newest first: where a crash cuts this off, the others have older times still.
-        for age, text in enumerate(dict.fromkeys(texts)):
-            self.keep(file, text, synced=False)
-            path = self._path(file, etag(text))
-            kept.add(path)
-            # A clock may count in milliseconds, and their order matters.
-            when = now.timestamp() - age / 1000
-            with store_errors("write", path):
-                os.utime(path, (when, when))
+        # The newest first: where a crash cuts this off, the others have older times still. A clock
+        # may count in milliseconds, and their order matters.
+        kept = {
+            self._put(file, text, now.timestamp() - age / 1000)
+            for age, text in enumerate(dict.fromkeys(texts))
+        }
         for path in self.paths(file):
             if path not in kept:
                 remove(path)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,6 +12,9 @@ from pipimem.text.words.similarity import alike, bigrams
 
 # Above this a line is another one reworded: a smaller change than one left out and one added.
 _REWORDED = 0.5
+# Elsewhere than where the other stood. A line typed beside a text that lacks the other shares half
+# of its pairs of letters with one of many lines by chance, and what is reworded is lost.
+_REWORDED_AND_MOVED = 0.7
 # Comparing each lost line with each new one is quadratic; who changed more reworded no bullet.
 _MOST_PAIRS = 400
 _FARTHEST = (True, float("inf"))
@@ -115,7 +118,7 @@ def _compared(
 
     Blank ones are left out, but for the newest. The difference is one object, good until the next.
     """
-    difference = _Difference()
+    difference = _Difference(wanted)
     difference.count(map(str.strip, wanted), -1)
     ours: Sequence[str] = ()
     is_first, was_emptied = True, False
@@ -134,6 +137,7 @@ def _compared(
             difference.taken_out |= set(older).difference(newer)
         difference.count(newer, -1)
         difference.count(older, 1)
+        difference.compare_with(lines)
         yield each, difference, _Age(bool(ours), was_emptied)
         was_emptied = was_emptied or is_blank
         if each.is_saved:
@@ -174,10 +178,11 @@ class _Age(NamedTuple):
 class _Difference:
     """How the text looked for and a past one differ, kept up from one past text to the next.
 
-    Lines are without white space at their ends. `surplus` is how often the past text has each more;
-    never 0. `taken_out` are lines that a newer past text lacks.
+    `text` are the lines looked for; others are without white space at their ends. `surplus` is how
+    often the past text has each more; never 0. `taken_out` are lines that a newer past text lacks.
     """
 
+    text: Sequence[str]
     surplus: dict[str, int] = field(default_factory=dict)
     taken_out: set[str] = field(default_factory=set)
     # Lines that past texts had, and those of them that the one at hand has less than the text.
@@ -185,6 +190,13 @@ class _Difference:
     _newer: set[str] = field(default_factory=set)
     _characters: int = 0
     _likeness: dict[tuple[str, str], float] = field(default_factory=dict)
+    # The past text at hand, and once asked for, the places in both of the lines that differ.
+    _past: Sequence[str] = ()
+    _places: tuple[Mapping[str, str], Mapping[str, str]] | None = None
+
+    def compare_with(self, past: Sequence[str]) -> None:
+        """Makes this the past text at hand; its lines are counted."""
+        self._past, self._places = past, None
 
     def count(self, lines: Iterable[str], times: int) -> None:
         """Adds `times` for each line: 1 where the past text has it, -1 where it has it no more."""
@@ -246,12 +258,37 @@ class _Difference:
         return self._characters - reworded - counts_for_nothing
 
     def _reworded(self, lost: list[str], new: str) -> float:
-        """The characters that an added line shares with the most similar lost one, which goes."""
-        old = max(lost, key=lambda line: self._alike(line, new), default="")
-        if not old or self._alike(old, new) < _REWORDED:
-            return 0.0
-        lost.remove(old)
-        return self._alike(old, new) * (len(old) + len(new))
+        """The characters that an added line shares with the lost one it rewords, which goes."""
+        old = max(lost, key=lambda line: self._rewording(line, new), default="")
+        likeness = self._rewording(old, new) if old else 0.0
+        if likeness:
+            lost.remove(old)
+        return likeness * (len(old) + len(new))
+
+    def _rewording(self, old: str, new: str) -> float:
+        """How alike two lines are; 0 where one is no rewording of the other."""
+        likeness = self._alike(old, new)
+        if likeness >= _REWORDED_AND_MOVED or (likeness >= _REWORDED and self._stays(old, new)):
+            return likeness
+        return 0.0
+
+    def _stays(self, old: str, new: str) -> bool:
+        """Whether an added line stands where a lost one stood: before the same line of both."""
+        if self._places is None:
+            self._places = self._places_in(self._past), self._places_in(self.text)
+        lost, added = self._places
+        return lost[old] == added[new]
+
+    def _places_in(self, lines: Sequence[str]) -> dict[str, str]:
+        """For each line that differs the next one behind it that does not; empty for none."""
+        places: dict[str, str] = {}
+        following = ""
+        for line in map(str.strip, reversed(lines)):
+            if line in self.surplus:
+                places[line] = following
+            elif line:
+                following = line
+        return places
 
     def _alike(self, old: str, new: str) -> float:
         if (old, new) not in self._likeness:

@@ -17,6 +17,10 @@ from pipimem.store.disk.syscalls import make_folder, read_if_there
 from pipimem.store.transcript.log import Transcript
 
 _NAME = "imports.jsonl"
+OWN_ARCHIVE = "pipimem"
+"""The kind of an import of an archive of our own."""
+IMPORT = "import"
+"""The task of a change that an import made."""
 
 
 @dataclass(frozen=True, slots=True)

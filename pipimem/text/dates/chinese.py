@@ -143,11 +143,9 @@ def _counted(match: re.Match[str], when: date) -> Meaning:
     count = number(match, "number") * (-1 if match["side"].endswith("前") else 1)
     unit = _UNITS[match["unit"][-1]]
     span = period(unit, when, count)
-    return (
-        Meaning(span, f"{day(when, 7 * count).start}前后")
-        if unit == "week"
-        else _stretch(unit, span)
-    )
+    if unit == "week":
+        return Meaning(span, f"{day(when, 7 * count).start}前后")
+    return _stretch(unit, span)
 
 
 @cache

@@ -212,11 +212,9 @@ def _counted(match: re.Match[str], when: date) -> Meaning | None:
     unit, count = group(match, "unit"), number(match, "number")
     count = -count if group(match, "ago") else count
     span = period(unit, when, count)
-    return (
-        Meaning(span, f"around {day(when, 7 * count).start}")
-        if unit == "week"
-        else _stretch(unit, span)
-    )
+    if unit == "week":
+        return Meaning(span, f"around {day(when, 7 * count).start}")
+    return _stretch(unit, span)
 
 
 def _named(match: re.Match[str], when: date) -> Meaning:

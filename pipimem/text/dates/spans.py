@@ -46,13 +46,11 @@ def period(unit: str, when: date, shift: int = 0) -> Span:
 def named(when: date, year: int | None, month: int, day_of_month: int) -> Span:
     """The year, month or day that is named, 0 for what is not.
 
-    With `None` for a year the one nearest to `when`.
+    With `None` for a year the one nearest to `when`. Raises `ValueError` where no year has the day.
     """
     years = [when.year, when.year - 1, when.year + 1] if year is None else [year]
     spans = filter(None, [_in_year(one, month, day_of_month) for one in years])
-    return min(
-        spans, key=lambda span: abs((span.start - when).days)
-    )  # ValueError where no year has the day
+    return min(spans, key=lambda span: abs((span.start - when).days))
 
 
 def weekday_after(when: date, weekday: int) -> Span:
@@ -74,10 +72,8 @@ def _in_year(year: int, month: int, day_of_month: int) -> Span | None:
     try:
         if not month:
             return period("year", date(year, 1, 1))
-        return (
-            day(date(year, month, day_of_month))
-            if day_of_month
-            else period("month", date(year, month, 1))
-        )
+        if not day_of_month:
+            return period("month", date(year, month, 1))
+        return day(date(year, month, day_of_month))
     except ValueError:  # 29 February of a common year
         return None

@@ -111,9 +111,8 @@ class _Reader:
         if block is None or not block.fence:
             return False
         if block.kind is BlockKind.ENTRY and _begins_below(block, text):
-            self._document.close(
-                number
-            )  # the code lacks its end: it must not swallow the entries below
+            # The code lacks its end: it must not take in the entries below.
+            self._document.close(number)
             return False
         self._read_code(block, number, text)
         return True

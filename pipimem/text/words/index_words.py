@@ -88,9 +88,8 @@ class Stemmer:
     def stem(self, word: str) -> str:
         """The stem of one lower-case word; "went" and "going" meet in "go"."""
         if self._stem is None:
-            from Stemmer import (
-                Stemmer as SnowballStemmer,
-            )  # here: 4 ms, and never needed for Chinese alone
+            # Here: 4 ms, and never needed for Chinese alone.
+            from Stemmer import Stemmer as SnowballStemmer
 
             self._stem = SnowballStemmer("english").stemWord
         return forms("kept_apart").get(word) or self._stem(

@@ -169,9 +169,8 @@ def _jieba_tokenizer() -> Any:  # noqa: ANN401 - jieba has no types
             # None makes an import fail.
             sys.modules["pkg_resources"] = None  # type: ignore[assignment]
         try:
-            with (
-                warnings.catch_warnings()
-            ):  # Python 3.12 complains of jieba's patterns where it has to compile them
+            # Python 3.12 complains of jieba's patterns where it has to compile them.
+            with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 from jieba import Tokenizer  # here: 30 ms, and only Chinese needs it
         finally:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pipimem.notes.message import Message
 from pipimem.store.arrivals import Arrival, arrival_line, arrivals_path, read_arrivals
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
 
 from tests.cli.conftest import Call, snapshot
 
@@ -343,12 +345,50 @@ def test_a_channel_that_only_a_killed_bot_knows_is_reached(call: Call, bot: Path
     said = [Message.user("my number is 555 0199", id="p1"), Message.user("lunch?", id="p2")]
     lines = [arrival_line(Arrival("new/one", each, "group", "The team")) for each in said]
     path.write_bytes(b"".join(lines))
+    before = snapshot(bot)
     assert call("forget", "new/one", "--verify", "555 0199").code == 1
+    assert call("forget", "new/one", "--verify", "dinner").code == 0
+    assert snapshot(bot) == before  # a look makes no folder
     told = call("forget", "new/one", "555 0199", "--yes", "--json")
     assert (told.code, told.object["arrivals"]) == (0, 1)
-    assert [one.message.content for one in read_arrivals(path)[0]] == ["", "lunch?"]
+    waiting = [(one.message.content, one.title) for one in read_arrivals(path)[0]]
+    assert waiting == [("", "The team"), ("lunch?", "The team")]
     assert call("forget", "new/one", "--verify", "555 0199").code == 0
     listed = call("channels", "--json").lines
     assert [(one["id"], one["kind"]) for one in listed] == [("new/one", "group")]
     assert "nobody" in call("forget", "nobody", "555 0199").err
     assert len(call("channels", "--json").lines) == 1
+
+
+def test_what_would_go_from_the_archive_with_a_message_is_shown(call: Call, bot: Path) -> None:
+    """What was learnt from it and stands no more in the notes, as the receipt counts it."""
+    store = ChannelStore.open(WorkspaceStore.open(bot), "room", create=True)
+    store.append([Message.user("my number is 555 0199", id="m1", speaker="alice")])
+    store.close()
+    archive = bot / "channels/room/HISTORY.archive.md"
+    archive.write_text("# History\n\n- alice (2026-03-01): my number is 555 0199\n- tea\n")
+    told = call("forget", "room", "--message", "m1", typed="n\n")
+    assert "- HISTORY.archive.md · History: alice (2026-03-01): my number is 555 0199" in told.err
+    assert ("tea" in told.err, "Forget this for good?" in told.err) == (False, True)
+    done = call("forget", "room", "--message", "m1", "--yes", "--json")
+    assert (done.object["archive"], archive.read_text()) == (1, "# History\n\n- tea\n")
+
+
+def test_lines_that_are_no_entries_are_shown_as_well(call: Call, bot: Path) -> None:
+    """A heading, a row of a table, and an entry for the comment in it: all of them would go."""
+    memory = bot / "channels/room/MEMORY.md"
+    call("remember", "room", "tea at four")
+    memory.write_text(
+        "# Memory\n\n## Zurich\n\n- trams <!-- of Zurich -->\n- tea at four\n\n"
+        "| town | trams |\n|---|---|\n| Bonn | 6 |\n| Zurich | 14 |\n"
+    )
+    told = call("forget", "room", "Zurich", typed="y\n")
+    shown = [line for line in told.err.splitlines() if line.startswith("- ")]
+    assert shown == [
+        "- MEMORY.md · Zurich: ## Zurich",
+        "- MEMORY.md · Zurich: trams",
+        "- MEMORY.md · Zurich: | Zurich | 14 |",
+    ]
+    assert memory.read_text() == (
+        "# Memory\n\n## …\n\n- tea at four\n\n| town | trams |\n|---|---|\n| Bonn | 6 |\n"
+    )

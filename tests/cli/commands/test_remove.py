@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from tests.cli.conftest import Call
 
@@ -28,3 +31,26 @@ def test_a_link_is_not_followed(call: Call, bot: Path, tmp_path: Path) -> None:
     (bot / "channels/room").symlink_to(tmp_path / "elsewhere")
     assert call("remove", "room", "--yes").code == 1
     assert (tmp_path / "elsewhere/MEMORY.md").is_file()
+
+
+@pytest.mark.parametrize("words", [("remove", "room"), ("doctor", "--fix")])
+def test_what_a_crash_left_of_a_removal_is_deleted(
+    call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """The channel is gone from the list already; whoever removes it again means the rest of it."""
+    call("remember", "room", "the zephyr door is green")
+    call("remember", "room-1", "the window is blue")
+
+    def killed(_: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as crash:
+        crash.setattr(shutil, "rmtree", killed)
+        assert call("remove", "room", "--yes").code == 1
+    left = bot / ".pipimem" / "removed"
+    assert (len(list(left.iterdir())), (bot / "channels/room").exists()) == (1, False)
+    assert f"wrong\t{left}\tholds what is left of removed channels" in call("doctor").out
+    assert call("remove", "roo", "--yes").code == 1
+    assert call(*words).code == 0
+    assert not left.exists()
+    assert "blue" in call("list", "room-1").out

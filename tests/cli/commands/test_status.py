@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -196,4 +197,32 @@ def test_what_is_private_is_counted(call: Call) -> None:
     assert (
         "tea: 5 private stretches hidden in 4 messages of 3 sessions: of 99 characters 54 are kept, 1 tag never closed"
         in told
+    )
+
+
+def test_rules_that_wait_for_a_second_voice_are_told(call: Call, bot: Path) -> None:
+    """Status by who said them, doctor by their lines; neither repeats their words."""
+    said = [
+        ("Ann", "2026-09-01", "I bring the cake to the office."),
+        ("Bob", "2026-09-02", "I bring the tea to the office."),
+        ("Eve", "2026-11-10", "no deploys on Fridays"),
+    ]
+    talk = bot / "talk.jsonl"
+    lines = [
+        {"role": "user", "content": text, "name": name, "ts": f"{day}T09:00:00+08:00"}
+        for name, day, text in said
+    ]
+    talk.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    call("replay", "team", str(talk), "--kind", "group")
+    (team,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert team["awaiting"] == ["a newcomer alone said it (Eve, 2026-11-10)"]
+    told = "1 rule kept as a quote until another member agrees: a newcomer alone said it (Eve, "
+    assert told in call("status").err
+    findings = call("doctor", "--json").object["findings"]
+    (found,) = [one for one in findings if "binds nobody" in one["what"]]  # type: ignore[attr-defined]
+    assert "MEMORY.md, line " in found["where"]
+    assert not found["wrong"]
+    assert found["what"] == (
+        "a rule that binds nobody yet: a newcomer alone said it (Eve, 2026-11-10). It does once "
+        "another member agrees in the talk, or a person rewords the line; else take it out"
     )

@@ -22,6 +22,11 @@ SLOT = re.compile(r"\{\w+\}")
     ("english", "chinese"),
     [
         ("messages 121–150", "消息 121–150"),
+        ("messages 1–3, set aside before: no JSON", "消息 1–3，此前被搁置：no JSON"),
+        (
+            "failed: messages 1–3 in windows of 40 characters: x",
+            "失败：消息 1–3 改按每段 40 个字符",
+        ),
         ("offline: the offline rules, no key and no network needed", "offline：离线规则"),
         (
             "openai/tiny: OPENAI_API_KEY is not set; set it, or choose the model offline",

@@ -96,7 +96,7 @@ def test_what_is_no_index_is_refused(cut: int) -> None:
     [
         (0, b"x", "no index"),  # half a number
         (3, b"x", "rows of different lengths"),
-        (-1, b"1234", "not of one volume"),
+        (-1, b"1234", "do not fit together"),
     ],
 )
 def test_rows_that_are_none_are_refused(row: int, more: bytes, told: str) -> None:
@@ -121,10 +121,10 @@ def test_a_word_has_its_places() -> None:
     assert tuple(StoredPostings().places("boat")) == ()
 
 
-def test_parts_of_different_volumes_are_refused() -> None:
+def test_parts_that_do_not_fit_together_are_refused() -> None:
     """More words than ends, or more slots than they go to."""
     ends, slots = joined(PLACES)
-    with pytest.raises(ValueError, match="not of one volume"):
+    with pytest.raises(ValueError, match="do not fit together"):
         StoredPostings([*WORDS_IN_ORDER, "x"], ends, slots)
-    with pytest.raises(ValueError, match="not of one volume"):
+    with pytest.raises(ValueError, match="do not fit together"):
         StoredPostings(WORDS_IN_ORDER, ends, slots[:-1])

@@ -436,10 +436,11 @@ async def test_what_cannot_be_noted_is_told_once(
     background = Background(Clock(), WorkspaceStore.open(root).problems)
     for job in ("tidy", "fold"):
         await background.attempt(job, broken_work, "room")
-    told = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
-    assert [line.partition(": ")[0] for line in told] == [
+    told = [record for record in caplog.records if record.levelno == logging.WARNING]
+    assert [record.getMessage().partition(": ")[0] for record in told] == [
         "the failures of background jobs are not kept"
     ]
+    assert told[0].exc_info is None  # the sentence is ours and says what helps
 
 
 async def test_a_bug_in_the_schedulers_loop_does_not_end_the_watch(

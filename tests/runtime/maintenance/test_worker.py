@@ -429,14 +429,14 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
         )
         in_ten_minutes = hands.now + timedelta(minutes=10)
         await until(lambda: any(visit.due == in_ten_minutes for visit in visits))
-        assert channel.is_awake
+        assert channel.is_loaded
         seconds[0] = 600
         hands.pass_by(minutes=10)
 
         def fell_asleep() -> bool:
             """A visit while something is being read leaves the channel awake until the next."""
             pipimem._idle.message_received("room")
-            return not channel.is_awake
+            return not channel.is_loaded
 
         await until(fell_asleep)
         again = await channel.before_turn("When is the harbour review?")

@@ -283,11 +283,11 @@ def test_a_relative_day_does_not_save_an_old_value(old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "learnt"),
-    [("Constraints", ["Ann (2026-11-12): no deploys on Fridays"]), ("Facts", [])],
+    ("awaits", "learnt"), [(True, ["Ann (2026-11-12): no deploys on Fridays"]), (False, [])]
 )
-def test_a_quote_that_lacks_a_second_voice_is_learnt_again(section: str, learnt: list[str]) -> None:
+def test_a_quote_that_lacks_a_second_voice_is_learnt_again(awaits: bool, learnt: list[str]) -> None:
     """Another member may say the same; any other quote is known."""
-    was = KnownEntry("k1", section, "Tom (2026-11-10): “no deploys on Fridays”", Trust.QUOTED)
+    text = "Tom (2026-11-10): “no deploys on Fridays”"
+    was = KnownEntry("k1", "Facts", text, Trust.QUOTED, awaits_second_voice=awaits)
     task = Consolidate(NOW, (), (was,), talk("Ann|no deploys on Fridays"))
     assert [item.text for item in consolidated(task, WORDS).learned] == learnt

@@ -34,10 +34,14 @@ def texts(channel: ChannelStore) -> list[str]:
 
 
 def save_before_exchange(
-    monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], object], *, kill: bool = False
+    monkeypatch: pytest.MonkeyPatch,
+    save: Callable[[Path], object],
+    *,
+    look: Callable[[Path], object] = lambda _: None,
+    kill: bool = False,
 ) -> None:
-    """Lets a person save right before the next exchange of MEMORY.md; `kill` ends the process
-    right after it.
+    """Lets a person save right before the next exchange of MEMORY.md, and look right after it;
+    `kill` ends the process then.
     """
     real, done = publish.displace, []
 
@@ -45,6 +49,7 @@ def save_before_exchange(
         if target.name == File.MEMORY and not done:
             done.append(save(target))
             answer = real(prepared, target)
+            look(target)
             if kill:
                 raise KeyboardInterrupt
             return answer
@@ -95,6 +100,42 @@ def test_a_save_right_before_the_exchange_is_merged(
     ]
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
     assert (channel.folder / "MEMORY.md").read_text() == second.notes().memory.text
+
+
+def test_a_save_just_merged_stays_where_its_editor_goes_on_from_the_text_without_it(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They read the file between the exchange and the merge, then save three times: two lines
+    more, one of them half like the first and elsewhere, then one less.
+    """
+    channel.commit(add("alice likes tea", "bob"), now)
+    read: list[str] = []
+    path = channel.folder / File.MEMORY
+    save_before_exchange(
+        monkeypatch,
+        lambda file: file.write_text(file.read_text() + "- dave lives in Paris\n"),
+        look=lambda file: read.append(file.read_text()),
+    )
+    channel.commit(add("the port is 8080"), now)
+    assert "dave lives in Paris" in texts(channel)
+    (text,) = read
+    for old, new in (
+        ("- alice", "- erin lives near Paris\n- alice"),
+        ("- alice", "- heidi\n- alice"),
+        ("- bob\n", ""),
+    ):
+        text = text.replace(old, new)
+        path.write_text(text)
+        assert "dave lives in Paris" in texts(channel)
+    channel.commit(add("we ship on Friday"), now)
+    assert sorted(texts(channel)) == [
+        "alice likes tea",
+        "dave lives in Paris",
+        "erin lives near Paris",
+        "heidi",
+        "the port is 8080",
+        "we ship on Friday",
+    ]
 
 
 def test_a_deletion_right_before_the_exchange_holds(

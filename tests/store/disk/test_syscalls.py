@@ -34,6 +34,16 @@ def test_each_refusal_says_what_helps(number: int, action: str, says: str) -> No
     assert "/bot/MEMORY.md" in str(caught.value)
 
 
+def test_a_file_in_the_place_of_a_folder_is_named(tmp_path: Path) -> None:
+    """Not what would lie in the folder: nothing is there to be moved away."""
+    (tmp_path / "versions").write_text("in the way")
+    with (
+        pytest.raises(StoreError, match=f"in the place of {tmp_path / 'versions'}. Move it away"),
+        store_errors("read", tmp_path / "versions" / "MEMORY.md"),
+    ):
+        (tmp_path / "versions" / "MEMORY.md").read_bytes()
+
+
 def test_a_write_that_is_taken_in_pieces_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

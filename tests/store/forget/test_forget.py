@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from pkgutil import resolve_name
 from threading import Timer
 
 import pytest
@@ -804,3 +805,68 @@ def test_an_older_buffer_saved_after_a_kill_behind_a_second_forgetting_loses_not
 
 def _killed(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("kill", [False, True])
+@pytest.mark.parametrize(
+    "step",
+    [
+        "pipimem.store.forget.forget.drop_texts",
+        "pipimem.store.forget.forget.commit",
+        "pipimem.store.forget.forget.publish",
+        "pipimem.store.forget.forget.clean_archive",
+        "pipimem.store.forget.forget.clean_past",
+        "pipimem.store.forget.forget.clean_transcript",
+        "pipimem.store.forget.forget.clean_arrivals",
+        "pipimem.store.forget.forget.blank_quotes",
+        "pipimem.store.forget.forget.blanked_ledger",
+        "pipimem.store.journal.state.State.append",
+        "pipimem.store.journal.state.State.start_anew",
+        "pipimem.store.forget.forget.sync_folder",
+    ],
+)
+def test_what_was_read_at_any_step_of_a_forgetting_teaches_nothing_behind_it(
+    full: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch,
+    step: str, kill: bool,
+) -> None:  # fmt: skip
+    """Another process reads notes and talk in the middle, and commits what it learnt when the
+    forgetting has ended; also of one that is killed there.
+    """
+    full.append([Message.user("remember that the code is 0199", id="m3")])
+    other = ChannelStore.open(full.workspace, "team", create=False)
+    decided: list[Decision] = []
+    real = resolve_name(step)
+
+    def read_first(*args: object, **options: object) -> object:
+        if not decided:
+            ledger = other.notes().ledger
+            said = [message.content for message in other.transcript.window(2)]
+            waiting = tuple(bullet.text for bullet in ledger.pending)
+            decision = add(*filter(None, said), *waiting, cursor=3)
+            progress = replace(decision.progress, expect_forgotten=ledger.forgotten)
+            decided.append(replace(decision, progress=progress))
+            if kill:
+                raise KeyboardInterrupt
+        return real(*args, **options)
+
+    monkeypatch.setattr(step, read_first)
+    with pytest.raises(KeyboardInterrupt) if kill else nullcontext():
+        full.forget("0199", keep_transcript=False, now=now)
+    (decision,) = decided
+    other.commit(decision, now)
+    assert holding(full.folder, "0199") == []
+    assert "0199" not in other.notes().memory.text
+
+
+def test_with_a_message_goes_what_was_learnt_from_it_since_it_was_looked_up(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """Another process learnt it between the question what goes with it and the forgetting."""
+    channel.append([Message.user("my number is 555 0199", id="m1", speaker="alice")])
+    wanted = learnt_from(channel.notes(), list(channel.transcript.messages()))
+    other = ChannelStore.open(channel.workspace, "team", create=False)
+    other.commit(add("alice can be reached under 555 0199", "alice has a phone"), now)
+    assert wanted == ["log:m1"]
+    channel.forget(wanted, keep_transcript=False, now=now, with_learnt=True)
+    assert channel.notes().memory.entries == ()
+    assert holding(channel.folder, "0199") == []

@@ -508,3 +508,16 @@ def test_a_checkpoint_of_another_channel_moves_no_journal(
     (finding,) = found(ChannelStore.open(forgotten.workspace, "team", create=False))
     assert "do not belong together" in finding.what
     assert finding.mend is None
+
+
+def test_a_file_in_the_place_of_the_versions_is_told(well: ChannelStore) -> None:
+    """Nothing can be written there, and no note is to blame."""
+    versions = well.folder / ".pipimem" / "versions"
+    if versions.exists():
+        shutil.rmtree(versions)
+    versions.write_text("in the way")
+    (finding,) = found(ChannelStore.open(well.workspace, "team", create=False))
+    assert (finding.where, finding.what) == (
+        str(versions),
+        "is no folder, so nothing can be written; move it away",
+    )

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from pipimem.notes.files import File, etag
+from pipimem.store.disk import files
 from pipimem.store.journal import text_versions as versions
 from pipimem.store.journal.text_versions import Versions
 
@@ -71,25 +74,47 @@ def test_the_past_of_a_forgetting_keeps_its_order(tmp_path: Path, now: datetime)
     assert texts(tmp_path) == {*past, "another file"}
 
 
-@pytest.mark.parametrize("done", range(6))
+@pytest.mark.parametrize("is_before", [True, False])
+@pytest.mark.parametrize("done", range(21))
 def test_so_does_the_past_of_one_that_is_cut_off(
-    tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch, done: int
+    tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch, done: int, is_before: bool
 ) -> None:
-    """A text that was reached and one that was not: the newer one is first, as before."""
-    past = [f"text {number}" for number in range(6)]
+    """Killed right before or behind any call that gives a name or a time or takes a name away,
+    and done once more: a text that was reached and one that was not keep their order.
+    """
     versions = Versions(tmp_path)
-    versions.keep_only(File.MEMORY, past, now)
-    reached, keep = iter(range(done)), Versions.keep
+    old = [f"text {number}" for number in range(6)]
+    versions.keep_only(File.MEMORY, old, now)
+    # The first and the third lose a line; the others stay as they are.
+    new = ["0 without it", old[1], "2 without it", *old[3:]]
 
-    def kept_until(self: Versions, file: File, text: str, *, synced: bool = True) -> None:
-        if next(reached, None) is None:
-            raise KeyboardInterrupt
-        keep(self, file, text, synced=synced)
+    def in_order() -> list[str]:
+        known = (versions.text(File.MEMORY, name) for name in versions.names(File.MEMORY))
+        return list(dict.fromkeys(new[old.index(text)] if text in old else text for text in known))
 
-    monkeypatch.setattr(Versions, "keep", kept_until)
-    with pytest.raises(KeyboardInterrupt):
-        versions.keep_only(File.MEMORY, past, now + timedelta(minutes=1))
-    assert [versions.text(File.MEMORY, name) for name in versions.names(File.MEMORY)] == past
+    reached = iter(range(done))
+
+    def killed(real: Callable[..., object]) -> Callable[..., object]:
+        def call(*args: object, **options: object) -> object:
+            is_last = next(reached, None) is None
+            if is_last and is_before:
+                raise KeyboardInterrupt
+            answer = real(*args, **options)
+            if is_last:
+                raise KeyboardInterrupt
+            return answer
+
+        return call
+
+    later = now + timedelta(minutes=1)
+    with monkeypatch.context() as patch, suppress(KeyboardInterrupt):
+        patch.setattr(os, "utime", killed(os.utime))
+        patch.setattr(files, "give_name", killed(files.give_name))
+        patch.setattr(files, "take_name", killed(files.take_name))
+        versions.keep_only(File.MEMORY, new, later)
+    assert in_order() == new
+    versions.keep_only(File.MEMORY, in_order(), later)
+    assert [versions.text(File.MEMORY, name) for name in versions.names(File.MEMORY)] == new
 
 
 def test_a_text_that_stood_twice_is_as_young_as_the_newer(tmp_path: Path, now: datetime) -> None:

@@ -71,6 +71,21 @@ def test_the_newest_line_deleted_with_other_changes_looks_like_an_older_buffer()
     assert base_of(NEW + "- dave likes cake\n- bob\n", both, NEW) == both
 
 
+def test_a_line_reworded_elsewhere_must_be_more_alike_than_in_its_place() -> None:
+    """A line typed at the top, beside a text without the newest line, shares half of its letters
+    with that one by chance.
+    """
+    newest = OLD + "- bob\n- dave lives in Paris\n"
+    before = newest.replace("- dave lives in Paris\n", "")
+    for typed, base in (
+        ("- erin lives near Paris\n", before),
+        ("- dave lives near Paris\n", newest),
+    ):
+        text = before.replace("- alice", f"{typed}- alice")
+        assert base_of(text, newest, before) == base
+        assert base_of(before + typed, newest, before) == newest
+
+
 @pytest.mark.parametrize("value", ["- the port is 80\n", "- the port is 8080 as of today\n"])
 def test_a_newer_value_deleted_alone_stays_deleted(value: str) -> None:
     """It took the place of an older one: the text without both is no older text of which the

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipimem.notes.message import Message
+from pipimem.runtime.transfer.formats.conversation_files import (
+    conversations,
+    has_conversations_with,
+)
 from pipimem.runtime.transfer.formats.values import (
     Json,
     as_list,
@@ -15,32 +19,9 @@ from pipimem.runtime.transfer.formats.values import (
     time_of,
 )
 from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.source_files import SourceFiles
 
-# Large exports have conversations-000.json, -001 … in its place.
-_BEGINS, _ENDS = "conversations", ".json"
 _SHOWN = ("text", "multimodal_text")
-
-
-def _conversation_files(files: SourceFiles) -> list[str]:
-    """The files of conversations, in their order."""
-    named = (name for name in files.named(_ENDS) if files.base(name).startswith(_BEGINS))
-    return sorted(named) or list(files.names if len(files.names) == 1 else ())
-
-
-def has_conversations_with(files: SourceFiles, key: str) -> bool:
-    """Whether a file of conversations has a key near its beginning."""
-    heads = (files.head(name, 256 * 1024) for name in _conversation_files(files))
-    return any(f'"{key}"' in head for head in heads)
-
-
-def conversations(files: SourceFiles) -> Iterator[tuple[Json, str]]:
-    """Each conversation, and the name of its file."""
-    for name in _conversation_files(files):
-        with files.stream(name) as file:
-            for one in JsonElements(file, name):
-                yield as_object(one), name
 
 
 def recognises(files: SourceFiles) -> bool:

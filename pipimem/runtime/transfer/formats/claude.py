@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipimem.notes.message import Message
-from pipimem.runtime.transfer.formats.chatgpt import conversations, has_conversations_with
+from pipimem.runtime.transfer.formats.conversation_files import (
+    conversations,
+    has_conversations_with,
+)
 from pipimem.runtime.transfer.formats.values import (
     Json,
     as_list,

@@ -176,7 +176,7 @@ def test_a_host_that_could_not_tell_tells_later(root: Path) -> None:
         with store.channel_folder.lock.held():
             note_written(7)
             fleet.database._closed_until = time.monotonic() + 60
-        fleet.database.reopened()
+        fleet.database._closed_until = 0.0
         with store.channel_folder.lock.held():
             pass
         heard = next(told)
