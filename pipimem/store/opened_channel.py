@@ -285,7 +285,7 @@ class OpenedChannel:
 
 def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:
     missing = f"There is no channel {channel_id!r} in {workspace.root}."
-    names = [channel.id for channel in workspace.channels()]
+    names = [f"{one.id} ({one.title})".removesuffix(" ()") for one in workspace.channels()]
     if not names:
         return f"{missing} There are no channels yet."
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""

@@ -91,6 +91,7 @@ def _all_of(
 ) -> None:
     """Ask, take back, and say what was; ends with 1 where a change is in the way."""
     found = here.changes_of(author, since)
+    _note_forgetting(here, since)
     changes = f"{counted(len(found), 'change')} of {author}"
     if found and not yes:
         question = f"Take back {changes} since {minute(since.isoformat())}?"
@@ -110,6 +111,13 @@ def _all_of(
         say(f"{len(found) - refused} of {changes} {were} taken back")
     if refused:
         raise SystemExit(1)
+
+
+def _note_forgetting(here: ChannelOnDisk, since: datetime) -> None:
+    """Say so where a forgetting since then ended the undo of what came before it."""
+    forgotten = here.forgotten_at()
+    if forgotten and since < datetime.fromisoformat(forgotten):
+        note(f"Changes before the forgetting of {minute(forgotten)} can no longer be taken back.")
 
 
 def _show(done: Undone, channel: str, *, as_json: bool) -> None:

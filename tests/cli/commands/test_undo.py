@@ -170,3 +170,13 @@ def test_what_is_no_change_is_told_where_the_numbers_stand(call: Call) -> None:
         True,
         True,
     )
+
+
+def test_undo_of_an_author_says_that_a_forgetting_ended_what_was_before(call: Call) -> None:
+    """Else "0 of 0 changes" looks as if there had been none."""
+    call("remember", "room", "端口是 8080")
+    call("remember", "room", "Bob likes tea")
+    call("forget", "room", "端口是 8080", "--yes")
+    told = call("undo", "room", "--author", "person", "--since", "30d", "--yes")
+    assert "can no longer be taken back" in told.err
+    assert "0 of 0 changes of person were taken back" in told.out
