@@ -28,7 +28,7 @@ from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
-from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
@@ -245,7 +245,8 @@ class ChannelStore:
         seen = self._opened.working_copy
         if only_seen and (seen is None or not seen.has_unrecorded_edits):
             return
-        with self._opened.writing(now, until=0.0) as working_copy:
+        patience = PATIENCE if only_seen else None  # a turn's end waits no longer for its talk
+        with self._opened.writing(now, until=0.0, wait=patience) as working_copy:
             journal_edits(working_copy, now)
             self._opened.after_writing(now)
 

@@ -33,6 +33,7 @@ from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
+_Test = Callable[[WorkingCopy], bool]
 
 
 @dataclass(slots=True)
@@ -133,19 +134,21 @@ class OpenedChannel:
 
     @contextmanager
     def writing(
-        self, now: datetime, until: float, is_held: Callable[[WorkingCopy], bool] = lambda _: False
+        self, now: datetime, until: float, is_held: _Test | None = None, wait: float | None = None
     ) -> Iterator[WorkingCopy]:
         """Holds the channel to write to it, with the working copy made ready.
 
-        Waits for an editor who is saving, and while `is_held` says so, but not longer than `until`.
+        Waits for an editor who is saving, and while `is_held` says so, but not longer than `until`;
+        for other writers `wait` seconds, `None` is as long as a commit does.
         """
         while True:
             with self.mutex:
-                self.make_channel()
-                with self.channel_folder.lock.held():
+                self.make_channel(wait)
+                with self.channel_folder.lock.held(wait):
                     self._refuse_moved()
                     working_copy = self._ready(now, until)
-                    if working_copy and (time.monotonic() >= until or not is_held(working_copy)):
+                    waits = is_held if time.monotonic() < until else None
+                    if working_copy and not (waits and waits(working_copy)):
                         yield working_copy
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
@@ -199,10 +202,8 @@ class OpenedChannel:
                 sweep(folder)
         working_copy.state.catch_up(is_to_write=True)
         working_copy.state.accept_files()
-        saving = any(
-            working_copy.is_locked_by_editor(file, working_copy.read_now(file))
-            for file in NOTE_FILES
-        )
+        found = map(working_copy.read_now, NOTE_FILES)
+        saving = any(map(working_copy.is_locked_by_editor, NOTE_FILES, found))
         if saving and time.monotonic() < until:
             return None
         publish(working_copy, now)
@@ -230,9 +231,8 @@ class OpenedChannel:
         if not working_copy.state.has_news or is_unfinished(working_copy):
             return
         texts = {file: working_copy.state.known_text(file, "") for file in NOTE_FILES}
-        working_copy.state.checkpoint(
-            {file: text for file, text in texts.items() if text is not None}, self.now
-        )
+        kept = {file: text for file, text in texts.items() if text is not None}
+        working_copy.state.checkpoint(kept, self.now)
 
     def take_in_spool(self) -> None:
         """Adds talk that waits beside the transcript to it, if there is any."""

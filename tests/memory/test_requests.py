@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from pipimem.memory.requests import MemoryRequest, requests, withheld, without_requests
 from pipimem.notes.message import Message
@@ -32,6 +34,7 @@ from pipimem.notes.message import Message
         ("scratch that, forget the chess thing", "chess"),
         ("stop remembering my birthday", "my birthday"),
         ("please forget everything about my dentist", "my dentist"),
+        ("Delete everything about my stay in the hospital", "my stay in the hospital"),
         ("不要记住我的工资", "我的工资"),
         ("你记得的关于我前男友的都删掉", "我前男友"),
         ("忘掉我说的买琴那件事吧", "买琴"),
@@ -72,6 +75,8 @@ def test_a_request_says_what_is_to_be_forgotten(said: str, about: str) -> None:
         "谢谢你把我的生日忘了",
         "别记我账上",
         "小李把我的地址删了",
+        "Remove everything about the pool from the poster",
+        "Delete everything about parking on our website, please",
         "别忘了周五的会",
         "忘了我的密码，怎么找回？",
         "我把钥匙忘在办公室了",
@@ -116,3 +121,12 @@ def test_a_secret_that_somebody_asked_to_remember_is_told_without_it() -> None:
     asked = "asked to remember what looks like a password or code"
     assert withheld(said, {"m6"}) == (f"Tom {asked} (m1)", f"somebody {asked} (m2)")
     assert withheld(said[-1:], ()) == (f"小王 {asked} (m6)",)
+
+
+@pytest.mark.parametrize("unit", ["，", ",", ", ", "请，", ".,", "a, "])
+def test_a_message_of_nothing_but_commas_takes_no_square_of_its_length(unit: str) -> None:
+    """4,000 characters, as many as are read of a message, took a second."""
+    text = (unit * 4_000)[:4_000]
+    began = time.process_time()
+    assert withheld([Message("user", text, id="m1", speaker="Tom")], learnt=()) == ()
+    assert time.process_time() - began < 0.3

@@ -7,13 +7,14 @@ import json
 import os
 import shutil
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pipimem.errors import ChannelError, JournalError, StoreError, UnreadableNote
+from pipimem.errors import ChannelError, JournalError, LockTimeout, StoreError, UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
@@ -625,3 +626,22 @@ def test_what_a_commit_left_is_read_without_the_lock(
     channel.commit(add("second"), now)
     assert [("first" in text, "second" in text) for text in texts] == [(True, True)]
     assert channel.notes(refresh=False).memory.text == texts[0]
+
+
+def test_edits_that_a_turn_saw_wait_no_longer_for_another_writer_than_talk_does(
+    channel: ChannelStore, add: Add, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They stay as they are, for the next turn."""
+    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.05)
+    channel.commit(add("The gate opens at six."), now)
+    with (channel.folder / File.MEMORY).open("a") as memory:
+        memory.write("- The gate closes at ten.\n")
+    channel.notes()
+    before = channel.ledger.sequence
+    other, began = again(channel), time.monotonic()
+    with other.channel_folder.lock.held(), pytest.raises(LockTimeout):
+        channel.journal_edits(now, only_seen=True)
+    assert time.monotonic() - began < 5
+    assert channel.ledger.sequence == before
+    channel.journal_edits(now, only_seen=True)
+    assert channel.ledger.sequence == before + 1

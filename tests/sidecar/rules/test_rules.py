@@ -8,7 +8,7 @@ import pytest
 from pipimem import resources
 from pipimem.sidecar.rules.choosing import choices
 from pipimem.sidecar.rules.context import in_context
-from pipimem.sidecar.rules.patterns import SentenceRule, as_written, general, rules
+from pipimem.sidecar.rules.patterns import SentenceRule, as_written, general, matches, rules
 from pipimem.sidecar.rules.sentences import sentences
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
@@ -89,3 +89,30 @@ def test_a_long_line_without_apostrophes_takes_no_square_of_its_length() -> None
 def test_an_apostrophe_is_put_into_whole_words_only() -> None:
     """Not into "important", "im2" or "im_port"."""
     assert as_written("important im2 im_port im") == "important im2 im_port i'm"
+
+
+@pytest.mark.parametrize(
+    ("name", "section", "text"),
+    [
+        ("concrete", "vital", "Rome fell in 476"),
+        ("concrete", "vital", "my phone fell into the lake"),
+        ("concrete", "vital", "My shares fell by 5"),
+        ("concrete", "vital", "Snow fell in Leeds"),
+        ("concrete", "vital", "the bridge collapsed on Monday"),
+        ("concrete", "vital", "奶奶把碗摔了"),
+        ("concrete", "vital", "爸的股票跌了"),
+        ("worth", "constraint", "Nobody believes the story"),
+        ("worth", "constraint", "no one gets the joke"),
+        ("worth", "constraint", "Rule of thumb: 5 minutes an egg"),
+        ("worth", "decision", "她答应了一句就走了"),
+        ("worth", "decision", "ok, agreed to disagree on 2 points"),
+        ("worth", "decision", "我们就吃了个饭"),
+        ("worth", "decision", "那我们就放心了"),
+        ("worth", "decision", "He changed it 3 times"),
+        ("worth", "decision", "They pushed it up the hill all day"),
+        ("context", "moved", "They changed it 3 times"),
+    ],
+)
+def test_what_only_sounds_like_it_does_not_match(name: str, section: str, text: str) -> None:
+    """Things that fall, jokes that nobody gets, and what was done rather than decided."""
+    assert not matches(name, section, text)
