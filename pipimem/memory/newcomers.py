@@ -16,6 +16,8 @@ from pipimem.notes.message import Message
 _GATHERING = timedelta(days=14)
 # Somebody who wants to plant a rule comes back for it less often than somebody who belongs there.
 _DAYS_OF_TALK = 3
+# An earlier time is that of a clock or a platform that has none.
+_FIRST_YEAR = 2000
 
 
 @dataclass(slots=True)
@@ -30,6 +32,8 @@ class SpeakingDays:
         if message.role != "user" or not message.time or not message.content:
             return
         day = message.time.date()
+        if day.year < _FIRST_YEAR:
+            return
         self.began = min(self.began or day, day)
         days = self._days.get(message.speaker, ())
         if message.speaker and day not in days:

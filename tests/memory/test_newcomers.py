@@ -58,3 +58,9 @@ def test_who_has_no_name_and_who_is_no_person_is_none() -> None:
     assert newcomers(said("Ann", 0), said("", 20), bot) == set()
     untimed = Message.user("hello", id="u", speaker="Eve")
     assert newcomers(said("Ann", 0), untimed) == set()
+
+
+def test_a_message_of_no_time_makes_a_group_no_older() -> None:
+    """1970 is where clocks begin that nobody set."""
+    unset = Message.user("hello", id="z", speaker="Ann", time=datetime.fromisoformat("1970-01-01"))
+    assert newcomers(unset, said("Ann", 0), said("Tom", 3)) == set()

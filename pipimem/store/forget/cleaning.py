@@ -158,6 +158,7 @@ def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes
     """
     targets = ForgetTargets.of((), [message])
     with transcript.lock.held():
+        transcript.take_in_spool()
         drop_texts(folder / ".pipimem")
         for part in transcript.parts():
             clean_transcript(part, targets, key)

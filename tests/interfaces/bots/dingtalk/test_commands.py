@@ -220,7 +220,9 @@ async def test_a_message_taken_back_is_emptied_and_undo_goes_on(
         # Delivered once more it is known.
         await dingtalk.acked(await dingtalk.say("the surprise is a bike", message_id="msgOops=="))
         await asked(dingtalk, "bye")
-        assert len(await channel.history.log()) == 1
+        log = await channel.history.log()
+        assert [change.task for change in log] == ["retract", "remember"]
+        assert log[0].changes == ()
         await channel.history.undo()
         assert [entry.text for entry in await channel.entries()] == []
     assert (await said_in(pipimem))[0] == ("user", "林晓", "")
