@@ -63,7 +63,7 @@ def test_what_waits_for_the_lock_while_it_is_moved_is_refused(
 
     def plant_and_let_others_in(own: Path, move: moved.Move) -> None:
         # Others passed the first look, and stand at the lock.
-        monkeypatch.setattr(type(held._opened), "make_channel", lambda _: None)
+        monkeypatch.setattr(type(held._opened), "make_channel", lambda *_: None)
         planted(own, move)
 
     monkeypatch.setattr(moving, "write_move", plant_and_let_others_in)
