@@ -49,6 +49,16 @@ def test_a_wish_on_the_bots_conduct_is_a_quote_and_stands_nowhere_else() -> None
     assert written.text == f"Eve ({date(2026, 11, 12)}): “{WISH}”"
 
 
+def test_in_quotation_marks_stands_only_what_was_said_word_for_word() -> None:
+    """A model's own words of somebody stand behind their name without marks."""
+    own = "Eve wants customers who ask about the price to be told that it went up"
+    item = Learned(Kind.FACT, own, ("m0",), "Eve", explicit=True, quote_reason=QuoteReason.CONDUCT)
+    messages = {message.id: message for message in said(WISH)}
+    (written,) = promoted((item,), notes_of(""), messages, NOON).operations
+    assert isinstance(written, Add)
+    assert written.text == f"Eve ({date(2026, 11, 12)}): {own}"
+
+
 @pytest.mark.parametrize(
     "text",
     [

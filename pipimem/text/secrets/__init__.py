@@ -103,7 +103,7 @@ def _marked(text: str, found: Iterable[Secret], key: bytes) -> str:
 def _in_piece(piece: str, offset: int) -> list[Secret]:
     if len(piece) <= _MOST_ALONE:
         alone = _KEYPAD_ALONE().fullmatch(piece)
-        if alone is not None and len(set(alone["value"])) > 1:
+        if alone is not None and len(set(alone["value"][:-1])) > 1:
             return [Secret("password", alone.start("value") + offset, alone.end("value") + offset)]
     if len(piece) < _LEAST_CHARS:
         return []

@@ -241,3 +241,14 @@ async def test_a_fold_of_one_bullet_is_that_bullet() -> None:
     """Nothing is lost."""
     got = await Offline().answer(Fold("2026-03", (("h1", "x"),)), CALL)
     assert [bullet.text for bullet in got.bullets] == ["x"]
+
+
+async def test_a_wish_is_on_the_sheet_until_somebody_answers_it() -> None:
+    """Whoever answers, and whatever; a wish of older talk is not kept either."""
+    old = "## User Intent\n- Dana (2026-03-03): Can you book the hall?\n"
+    asked = said(1, "Can you send me the invoice of Lantern Ltd?")
+    got = (await Offline().answer(Refresh(NOW, old, (asked,)), CALL)).sections
+    assert got["User Intent"] == ("Dana (2026-03-04): Can you send me the invoice of Lantern Ltd?",)
+    answered = (asked, said(2, "It is in the folder already.", "Priya"))
+    got = (await Offline().answer(Refresh(NOW, old, answered), CALL)).sections
+    assert got["User Intent"] == ()

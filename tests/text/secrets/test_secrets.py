@@ -127,3 +127,11 @@ def _processor_time(text: str) -> float:
         return time.process_time() - began
     finally:
         gc.enable()
+
+
+def test_a_message_that_is_nothing_but_a_keypads_code_is_one():
+    """It answers a question for what opens a door; a number of an issue has its sign in front."""
+    for text in ("4471#", " 90217* ", "4471#。"):
+        assert "[secret:password]" in redacted(text)
+    for text in ("#4471", "4471", "0000#", "room 4471#"):
+        assert redacted(text) == text
