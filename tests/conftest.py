@@ -23,3 +23,8 @@ os.environ["XDG_CACHE_HOME"] = _CACHE.name
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Every async test runs on both event loops."""
     return str(request.param)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long` runs the long forms of the promises: thousands of kills and saves."""
+    parser.addoption("--long", action="store_true", help="the long forms of the promises")

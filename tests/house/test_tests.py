@@ -12,7 +12,16 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 HOUSE = TESTS.parent / "pipimem"
-ELSEWHERE = {"benchmarks", "browser", "faults", "house", "journeys", "release", "servers"}
+ELSEWHERE = {
+    "benchmarks",
+    "browser",
+    "faults",
+    "house",
+    "journeys",
+    "promises",
+    "release",
+    "servers",
+}
 # Journeys through one floor, beside the fixtures that they need.
 JOURNEYS = {
     "cli/test_bad_input.py",

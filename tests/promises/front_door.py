@@ -1,0 +1,164 @@
+"""The names of the public API that the tests of promises use.
+
+When a public name changes, edit this file and leave the tests alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from pipimem import Channel, File, Kind, Message, Pipimem, Turn
+from pipimem.errors import NothingFound, PipimemError, StoreError
+
+__all__ = [
+    "Channel",
+    "File",
+    "Kind",
+    "Message",
+    "NothingFound",
+    "Pipimem",
+    "PipimemError",
+    "StoreError",
+    "Turn",
+    "before_turn",
+    "detail",
+    "diff",
+    "entries",
+    "folder_of",
+    "forget",
+    "log",
+    "note",
+    "remember",
+    "restore",
+    "retract",
+    "save_file",
+    "search",
+    "take_in",
+    "take_out",
+    "timeline",
+    "undo",
+    "update",
+    "view_file",
+]
+
+
+def folder_of(workspace: Path, channel: str) -> Path:
+    """Return the folder of a channel whose id is plain."""
+    return workspace / "channels" / channel
+
+
+def note(workspace: Path, channel: str, name: str = "MEMORY.md") -> str:
+    """Return the text of a note as it is on disk, `""` if there is none."""
+    path = folder_of(workspace, channel) / name
+    return path.read_bytes().decode() if path.exists() else ""
+
+
+async def before_turn(
+    channel: Channel, text: str, *, speaker: str = "", sees_nothing: bool = False, **options: Any
+) -> Turn:
+    """Ask for a turn's context; `sees_nothing` if the model sees no message of this session."""
+    if sees_nothing:
+        return await channel.before_turn(text, speaker=speaker, sees_from=None, **options)
+    return await channel.before_turn(text, speaker=speaker, **options)
+
+
+async def take_in(channel: Channel, messages: Iterable[Message]) -> tuple[Message, ...]:
+    """Append messages to the transcript; returns those that were new."""
+    return await channel.take_in(messages)
+
+
+async def retract(channel: Channel, message: str) -> bool:
+    """Take a message back that its sender deleted on the platform."""
+    return await channel.retract(message)
+
+
+async def search(channel: Channel, query: str, **options: Any) -> tuple[Any, ...]:
+    """Search notes and transcript; each hit has `.item` with `id` and `content`."""
+    return await channel.search(query, **options)
+
+
+async def timeline(channel: Channel, message: str) -> tuple[Any, ...]:
+    """Return the messages around one message."""
+    return await channel.timeline(message)
+
+
+async def detail(channel: Channel, *messages: str) -> tuple[Any, ...]:
+    """Return whole messages by their ids."""
+    return await channel.detail(*messages)
+
+
+async def entries(channel: Channel) -> tuple[Any, ...]:
+    """Return the entries of MEMORY.md."""
+    return await channel.entries()
+
+
+async def remember(
+    channel: Channel,
+    text: str,
+    *,
+    kind: Kind = Kind.FACT,
+    speaker: str = "",
+    until: date | None = None,
+    supersedes: Sequence[str] = (),
+) -> Any:
+    """Add an entry word for word."""
+    return await channel.remember(
+        text, kind=kind, speaker=speaker, until=until, supersedes=supersedes
+    )
+
+
+async def update(channel: Channel, entry: str, text: str) -> Any:
+    """Replace the text of an entry."""
+    return await channel.update(entry, text)
+
+
+async def take_out(channel: Channel, *ids: str) -> Any:
+    """Remove entries so that an undo brings them back."""
+    return await channel.take_out(*ids)
+
+
+async def forget(
+    channel: Channel,
+    text: str | Sequence[str] = (),
+    *,
+    speaker: str = "",
+    message: str = "",
+    keep_transcript: bool = False,
+) -> dict[str, int]:
+    """Remove a text, entries by id, all words of a speaker, or a message, for good."""
+    return await channel.forget(
+        text, speaker=speaker, message=message, keep_transcript=keep_transcript
+    )
+
+
+async def log(channel: Channel, count: int = 20) -> tuple[Any, ...]:
+    """Return the newest changes; each has a `number`."""
+    return await channel.history.log(count)
+
+
+async def diff(channel: Channel, since: int) -> Any:
+    """Return what changed since a change."""
+    return await channel.history.diff(since)
+
+
+async def undo(channel: Channel, number: int | None = None) -> Any:
+    """Take a change back, by default the newest."""
+    return await channel.history.undo(number)
+
+
+async def restore(channel: Channel, number: int) -> Any:
+    """Bring the notes back as they were after a change."""
+    return await channel.history.restore(number)
+
+
+async def view_file(channel: Channel, file: File) -> Any:
+    """Return a whole note as the web view shows it; has `.text` and `.etag`."""
+    return await channel.files.view(file)
+
+
+async def save_file(channel: Channel, file: File, draft: str, base: Any) -> Any:
+    """Save a whole note as the web view does; `base` is what `view_file` returned."""
+    return await channel.files.save(file, draft, base=base.text, etag=base.etag)
