@@ -1,8 +1,6 @@
 """The numbers of search: what a word, a neighbour, a name, a date and the shape of a message count.
 
-Chosen by cross-validation over six recorded conversations, leave one out;
-docs/lab/recall-2026-11.md has the figures, and `python -m benchmarks.recall.choosing` finds them
-anew.
+Chosen by cross-validation over six recorded conversations, leave one out.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ _SHARE_OF_BEST = 0.5
 _WITH_NEIGHBOURS = 2
 # A message longer than three lines of a list is shortened to that.
 _LINES = 3
-# The curve of answers over tokens (docs/lab/answers-2026-11.md) is steep up to here: from 0.47
+# The curve of answers over tokens is steep up to here: from 0.47
 # without any to 0.84; half as many again bring 2 points more. With the snapshot a first turn has
 # 1,500 tokens then. The heading of a day comes on top.
 _MOST_TOKENS = 490
