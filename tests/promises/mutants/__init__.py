@@ -1,0 +1,1 @@
+"""Small faults in the code that the promises must notice: one patch a file, applied in turn."""
