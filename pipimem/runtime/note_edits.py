@@ -8,6 +8,9 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes, Outcome
+from pipimem.notes.operations import Change
+from pipimem.notes.reconcile import reconciled
+from pipimem.store.commit.manual_edits import described_edit, file_change
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
 
 
@@ -39,7 +42,7 @@ class EditConflict:
 
     `etag` and `current` are of the file as it stands, `merged` is that with what the draft changed:
     where both changed the same lines, both stand there. `clashing` are such lines as they were.
-    `theirs` is what an entry most likely was reworded to; empty where nothing is like it.
+    `theirs` are the words an entry most likely was reworded to; empty where nothing is like it.
     """
 
     file: File
@@ -60,6 +63,21 @@ class ForgetPreview:
     entries: tuple[str, ...]
     messages: tuple[str, ...]
     speakers: tuple[str, ...] = ()
+
+
+def hiding(saved: SavedNote | EditConflict, hides: bool) -> SavedNote | EditConflict:
+    """Note in what was saved whether a part of the draft was not written."""
+    return replace(saved, hides=hides) if isinstance(saved, SavedNote) else saved
+
+
+def rewritten(notes: Notes, file: File, text: str, change: Change | None = None) -> Outcome:
+    """Return the notes with another text of a file, and what that does to the ledger."""
+    before = notes.note(file).text
+    if text == before:
+        return Outcome()
+    delta = reconciled(notes, notes.with_texts({file: text}))
+    change = change or described_edit(file, file_change(before, text))
+    return Outcome({file: text}, "", delta, (change,))
 
 
 def successor(notes: Notes, place: EntryPlace) -> Entry | None:

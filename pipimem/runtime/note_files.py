@@ -17,8 +17,14 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Move, Trust
-from pipimem.notes.reconcile import reconciled
-from pipimem.runtime.drafts import replaced_lines, with_block, with_draft, with_newlines
+from pipimem.runtime.drafts import (
+    entry_words,
+    replaced_entry,
+    with_block,
+    with_draft,
+    with_newlines,
+    with_words,
+)
 from pipimem.runtime.forget_preview import going_with
 from pipimem.runtime.note_edits import (
     EditConflict,
@@ -26,13 +32,15 @@ from pipimem.runtime.note_edits import (
     ForgetPreview,
     SavedNote,
     carried,
+    hiding,
+    rewritten,
     successor,
     with_predecessor,
 )
 from pipimem.runtime.note_view import EntryFilter, NoteView, NoteViewer
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commit.manual_edits import View, described_edit, file_change
+from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.merge.three_way import clashing_lines, merged
 from pipimem.store.schedule import STAMPED, channel_stamp
@@ -124,7 +132,7 @@ class NoteFiles:
             if note.etag != etag:
                 raise _IsStale(notes)
             text = with_draft(note.text, self._shown_note(note), clean)
-            return self._rewritten(notes, file, text)
+            return rewritten(notes, file, text)
 
         def conflict(notes: Notes) -> EditConflict:
             current = with_newlines(self._shown_note(notes.note(file)))
@@ -138,25 +146,35 @@ class NoteFiles:
             )
 
         saved = await self._saved(file, changed, conflict)
-        return _hiding(saved, clean != with_newlines(draft))
+        return hiding(saved, clean != with_newlines(draft))
 
     async def save_entry(self, place: EntryPlace, draft: str) -> SavedNote | EditConflict:
-        """Put other lines in the place of an entry's; an empty draft takes it out.
+        """Give an entry other words: `draft` as `NoteBlock.words` has them, without the bullet.
 
-        It is a conflict where the entry was reworded, moved or taken out since; what else was
-        changed in the file is none. Raises as `save`.
+        Returns a conflict if the entry was reworded, moved or taken out since; other changes of the
+        file are none. Raises `PipimemError` as `save`, and if the draft is empty (see `take_out`)
+        or the file would not have one entry in that place and all else as before.
         """
         require_type(draft, str, "draft")
         clean = with_newlines(self.shown(draft))
+        lines = with_words(place.source, clean)
 
         def change(raw: str, shown: str) -> str:
-            return with_draft(raw, shown, clean)
+            return with_draft(raw, shown, lines)
 
         def changed(notes: Notes) -> Outcome:
             return with_predecessor(notes, self._entry_changed(place, change, notes), place)
 
-        saved = await self._saved(place.file, changed, partial(self._entry_conflict, place, clean))
-        return _hiding(saved, clean != with_newlines(draft))
+        saved = await self._saved(place.file, changed, partial(self._entry_conflict, place, lines))
+        return hiding(saved, clean != with_newlines(draft))
+
+    async def take_out(self, place: EntryPlace) -> SavedNote | EditConflict:
+        """Remove an entry from its file; `ChannelHistory.undo` brings it back.
+
+        Returns a conflict as `save_entry` does.
+        """
+        changed = partial(self._entry_changed, place, lambda _raw, _shown: "")
+        return await self._saved(place.file, changed, partial(self._entry_conflict, place, ""))
 
     async def pin(self, place: EntryPlace, *, pinned: bool) -> SavedNote | EditConflict:
         """Mark an entry of MEMORY.md so that it does not expire, or take its marks away.
@@ -235,17 +253,6 @@ class NoteFiles:
             saved = await to_thread.run_sync(committed)
         return saved  # noqa: RET504 - inside the scope mypy cannot tell that it does not swallow
 
-    def _rewritten(
-        self, notes: Notes, file: File, text: str, change: Change | None = None
-    ) -> Outcome:
-        """The notes with another text of a file, and what that does to the ledger."""
-        before = notes.note(file).text
-        if text == before:
-            return Outcome()
-        delta = reconciled(notes, notes.with_texts({file: text}))
-        change = change or described_edit(file, file_change(before, text))
-        return Outcome({file: text}, "", delta, (change,))
-
     def _entry_changed(
         self, place: EntryPlace, change: Callable[[str, str], str], notes: Notes
     ) -> Outcome:
@@ -253,16 +260,13 @@ class NoteFiles:
         entry = self._found(place, notes)
         if entry is None:
             raise _IsStale(notes)
-        note, after = notes.note(place.file), ""
-
-        def changed(raw: str) -> str:
-            nonlocal after
-            after = change(raw, place.source)
-            return after
-
-        text = replaced_lines(note.text, entry.start, entry.end, changed)
-        done = Change("edited", place.file, place.section, entry.text, after.strip(), entry.id)
-        return self._rewritten(notes, place.file, text, done)
+        note = notes.note(place.file)
+        raw = "".join(note.document.lines[entry.start : entry.end])
+        after = change(raw, place.source)
+        text = replaced_entry(note.document, entry.start, entry.end, after)
+        verb = "edited" if after else "taken out"
+        done = Change(verb, place.file, place.section, entry.text, after.strip(), entry.id)
+        return rewritten(notes, place.file, text, done)
 
     def _found(self, place: EntryPlace, notes: Notes) -> Entry | None:
         """The entry as it stands; `None` if it is not there with the lines that were shown."""
@@ -287,14 +291,10 @@ class NoteFiles:
         current = with_newlines(self._shown_note(note))
         both = with_block(current, place.section, draft) if draft.strip() else current
         found = successor(notes, place)
-        theirs = with_newlines(self._shown_lines(note, found)) if found is not None else ""
+        theirs = entry_words(self._shown_lines(note, found)) if found is not None else ""
         return EditConflict(place.file, note.etag, current, both, (place.source,), theirs)
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class OpenFiles(NoteFiles):
     """A `NoteFiles` as the runtime makes it."""
-
-
-def _hiding(saved: SavedNote | EditConflict, hides: bool) -> SavedNote | EditConflict:
-    return replace(saved, hides=hides) if isinstance(saved, SavedNote) else saved

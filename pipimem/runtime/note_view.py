@@ -12,7 +12,7 @@ from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
-from pipimem.runtime.drafts import with_newlines
+from pipimem.runtime.drafts import entry_words, with_newlines
 from pipimem.runtime.entry_list import ListedEntry, listing
 from pipimem.text.markdown.blocks import BlockKind, Document, MarkdownBlock
 from pipimem.text.markdown.parser import parsed
@@ -27,8 +27,9 @@ class NoteBlock:
     """A heading, an entry, or other Markdown, as it may be shown.
 
     `source` are its lines with `\\n` at their ends; `text` what they say: without the marker of an
-    entry or heading. `level` is that of a heading, else 0. `entry` is what is known of it; `None`
-    where nothing is.
+    entry or heading. `words` is the text of an entry as `NoteFiles.save_entry` takes it back: its
+    comments are part of it. `level` is that of a heading, else 0. `entry` is what is known of it;
+    `None` where nothing is.
     """
 
     kind: Literal["heading", "entry", "text"]
@@ -38,6 +39,7 @@ class NoteBlock:
     level: int = 0
     entry: ListedEntry | None = None
     is_pinned: bool = False
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,5 +211,6 @@ def _block(
         return NoteBlock("heading", section, source, block.text, block.level)
     if block.kind is BlockKind.ENTRY or listed is not None:
         pinned = is_pinned(block.text)
-        return NoteBlock("entry", section, source, block.text, entry=listed, is_pinned=pinned)
+        words = entry_words(source)
+        return NoteBlock("entry", section, source, block.text, 0, listed, pinned, words)
     return NoteBlock("text", section, source, source)

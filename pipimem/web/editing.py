@@ -36,6 +36,7 @@ class Editing:
         return [
             Route("/channel/file", self._save, methods=["PUT"]),
             Route("/channel/entry", self._save_entry, methods=["PUT"]),
+            Route("/channel/entry", self._take_out, methods=["DELETE"]),
             Route("/channel/pin", self._pin, methods=["POST"]),
             Route("/channel/move", self._move, methods=["POST"]),
             Route("/channel/remember", self._remember, methods=["POST"]),
@@ -57,6 +58,10 @@ class Editing:
         channel, fields = await self._pages.channel(request), await json_object(request)
         saved = await channel.files.save_entry(_place(request, fields), text_of(fields, "draft"))
         return _answer(saved)
+
+    async def _take_out(self, request: Request) -> Response:
+        channel, fields = await self._pages.channel(request), await json_object(request)
+        return _answer(await channel.files.take_out(_place(request, fields)))
 
     async def _pin(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)

@@ -49,8 +49,8 @@ def test_an_entry_is_edited_in_place(view: View) -> None:
     page.keyboard.press("e")
     area = page.locator(".editor textarea")
     expect(area).to_be_focused()
-    assert area.input_value().startswith("- Dana (2026-03-02)")
-    area.fill("- Dana does QA and runs the release")
+    assert area.input_value().startswith("Dana (2026-03-02)")
+    area.fill("Dana does QA and runs the release")
     viewer.screenshot("edit")
     area.press("Control+Enter")
     expect(page.locator("#status")).to_have_text("Saved.")
@@ -60,6 +60,54 @@ def test_an_entry_is_edited_in_place(view: View) -> None:
     assert "- Dana does QA and runs the release\n" in text
     assert QA not in text
     assert viewer.problems == []
+
+
+def test_other_words_for_an_entry_leave_its_neighbours_alone(view: View) -> None:
+    """Everything in the field is replaced, by keys: the entries around keep who said them."""
+    viewer = view()
+    page = viewer.open()
+    before = viewer.file().read_text("utf-8").splitlines(keepends=True)
+    (line,) = [line for line in before if QA in line]
+    shown = page.locator("article.entry .facts").all_inner_texts()
+    action(page, QA, "edit")
+    expect(page.locator(".editor textarea")).to_be_focused()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Dana has run releases for 4 years")
+    page.keyboard.press("Control+Enter")
+    expect(entry(page, "Dana has run releases")).to_be_visible()
+    place = before.index(line)
+    before[place] = "- Dana has run releases for 4 years\n"
+    assert viewer.file().read_text("utf-8") == "".join(before)
+    now = page.locator("article.entry .facts").all_inner_texts()
+    assert len(now) == len(shown)
+    assert sum(old != new for old, new in zip(shown, now, strict=True)) == 1
+    assert viewer.problems == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "why"),
+    [
+        ("", "an entry needs words. To remove the entry, use “Take out”"),
+        ("## A heading typed into an entry", "a heading in an entry would begin a section"),
+        ("- one\n- two", "the text would not stay one entry"),
+        ("```\nno end", "the text would not stay one entry"),
+    ],
+)
+def test_a_draft_that_would_be_no_entry_is_refused(view: View, draft: str, why: str) -> None:
+    """The sentence says why, the draft stays in its field, and nothing is written."""
+    viewer = view()
+    page = viewer.open()
+    text = viewer.file().read_text("utf-8")
+    edited(page, QA, draft)
+    page.locator(".editor textarea").press("Control+Enter")
+    expect(page.locator(".editor [data-problem]")).to_contain_text(f"Nothing was saved: {why}")
+    expect(page.locator(".editor textarea")).to_have_value(draft)
+    assert viewer.violations() == []
+    assert viewer.file().read_text("utf-8") == text
+    page.locator(".editor textarea").fill("Dana does QA again")
+    page.locator(".editor textarea").press("Control+Enter")
+    expect(entry(page, "Dana does QA again")).to_be_visible()
+    assert viewer.file().read_text("utf-8") != text
 
 
 @pytest.mark.parametrize("by", ["editor", "bot"])
@@ -97,16 +145,16 @@ def test_text_that_is_not_saved_survives_what_others_write(view: View) -> None:
     """The page says that the file changed, and leaves the field alone; so does a reload."""
     viewer = view()
     page = viewer.open()
-    edited(page, QA, "- my unsaved words")
+    edited(page, QA, "my unsaved words")
     text = viewer.file().read_text("utf-8")
     viewer.file().write_text(f"{text}- written by an editor\n", encoding="utf-8")
     expect(page.locator("#stale")).to_be_visible()
-    expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
+    expect(page.locator(".editor textarea")).to_have_value("my unsaved words")
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     expect(entry(page, "written by an editor")).to_be_visible()
     action(page, QA, "edit")
-    expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
+    expect(page.locator(".editor textarea")).to_have_value("my unsaved words")
     page.locator(".editor [data-save]").click()
     expect(entry(page, "my unsaved words")).to_be_visible()
     saved = viewer.file().read_text("utf-8")
@@ -121,11 +169,11 @@ def test_escape_asks_before_it_drops_what_was_typed(view: View) -> None:
     action(page, QA, "edit")
     page.locator(".editor textarea").press("Escape")
     expect(page.locator(".editor")).to_have_count(0)
-    edited(page, QA, "- my unsaved words")
+    edited(page, QA, "my unsaved words")
     asked: list[str] = []
     page.once("dialog", lambda dialog: (asked.append(dialog.message), dialog.dismiss()))
     page.locator(".editor textarea").press("Escape")
-    expect(page.locator(".editor textarea")).to_have_value("- my unsaved words")
+    expect(page.locator(".editor textarea")).to_have_value("my unsaved words")
     assert asked == ["There is unsaved text. Throw it away?"]
     page.once("dialog", lambda dialog: dialog.accept())
     page.locator(".editor textarea").press("Escape")
@@ -138,7 +186,7 @@ def test_escape_in_a_conflict_asks_for_what_was_put_right(view: View) -> None:
     """The draft stays in its field whatever is answered."""
     viewer = view()
     page = viewer.open()
-    edited(page, QA, "- Dana does QA in Bonn")
+    edited(page, QA, "Dana does QA in Bonn")
     text = viewer.file().read_text("utf-8")
     viewer.file().write_text(text.replace(QA, "I am Dana, I do QA"), encoding="utf-8")
     page.locator(".editor textarea").press("Control+Enter")
@@ -151,20 +199,20 @@ def test_escape_in_a_conflict_asks_for_what_was_put_right(view: View) -> None:
     page.once("dialog", lambda dialog: dialog.accept())
     page.keyboard.press("Escape")
     expect(page.locator("#conflict")).to_be_hidden()
-    expect(page.locator(".editor textarea")).to_have_value("- Dana does QA in Bonn")
+    expect(page.locator(".editor textarea")).to_have_value("Dana does QA in Bonn")
 
 
 def test_a_draft_of_an_entry_that_is_gone_is_shown(view: View) -> None:
     """The page was loaded anew after somebody reworded the entry: the words typed are not lost."""
     viewer = view()
     page = viewer.open()
-    edited(page, QA, "- my words of before")
+    edited(page, QA, "my words of before")
     text = viewer.file().read_text("utf-8")
     viewer.file().write_text(text.replace(QA, "I am Dana, I do QA"), encoding="utf-8")
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     left = page.locator("#left-drafts")
-    expect(left.locator("pre")).to_have_text("- my words of before")
+    expect(left.locator("pre")).to_have_text("my words of before")
     assert viewer.violations() == []
     left.get_by_role("button", name="Throw it away").click()
     expect(left).to_be_hidden()
@@ -253,7 +301,7 @@ def test_a_conflict_shows_both_and_loses_neither(view: View) -> None:
     """Somebody else reworded the entry that is being edited."""
     viewer = view()
     page = viewer.open()
-    edited(page, QA, "- Dana does QA in Bonn")
+    edited(page, QA, "Dana does QA in Bonn")
     text = viewer.file().read_text("utf-8")
     theirs = re.sub(r"- Dana \(2026-03-02\): I'm Dana.*", "- Dana does QA in Essen", text)
     assert theirs != text
@@ -262,7 +310,7 @@ def test_a_conflict_shows_both_and_loses_neither(view: View) -> None:
     page.locator(".editor textarea").press("Control+Enter")
     dialog = page.locator("#conflict")
     expect(dialog).to_be_visible()
-    expect(dialog.locator("[data-yours] ins")).to_have_text("+ - Dana does QA in Bonn")
+    expect(dialog.locator("[data-yours] ins")).to_have_text("+ Dana does QA in Bonn")
     merged = dialog.locator("[data-merged]").input_value()
     assert "- Dana does QA in Essen\n" in merged
     # The entry is gone, and nothing there says nearly the same: it is not told to be reworded.

@@ -161,7 +161,7 @@ def test_hostile_entries_do_nothing(view: View) -> None:
         one.hover()
         one.locator("[data-action=edit]").click()
         area = page.locator(".editor textarea")
-        assert area.input_value() == f"- {HOSTILE[number]}"
+        assert area.input_value() == HOSTILE[number]
         area.press("Escape")
         one.locator("[data-action=forget]").click()
         expect(page.locator("#forget [data-found] li").first).to_be_visible()

@@ -162,7 +162,8 @@ def channel_calls(channel: Channel, other: int) -> Calls:
         "files.save": lambda: channel.files.save(
             File.MEMORY, "- the falcon gate is open\n", base="", etag=theirs
         ),
-        "files.save_entry": lambda: channel.files.save_entry(place(theirs), "- it is shut"),
+        "files.save_entry": lambda: channel.files.save_entry(place(theirs), "it is shut"),
+        "files.take_out": lambda: channel.files.take_out(place(theirs)),
         "files.pin": lambda: channel.files.pin(place(theirs), pinned=True),
         "files.move": lambda: channel.files.move(place(theirs), Kind.FACT),
         "history.diff": lambda: history.diff(0),

@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pipimem import Channel, File, Kind, Message, Pipimem, Turn
+from pipimem import Channel, EntryPlace, File, Kind, Message, Pipimem, Turn
 from pipimem.errors import NothingFound, PipimemError, StoreError
 
 __all__ = [
@@ -34,10 +34,12 @@ __all__ = [
     "remember",
     "restore",
     "retract",
+    "save_entry",
     "save_file",
     "search",
     "take_in",
     "take_out",
+    "take_out_shown",
     "timeline",
     "undo",
     "update",
@@ -162,3 +164,17 @@ async def view_file(channel: Channel, file: File) -> Any:
 async def save_file(channel: Channel, file: File, draft: str, base: Any) -> Any:
     """Save a whole note as the web view does; `base` is what `view_file` returned."""
     return await channel.files.save(file, draft, base=base.text, etag=base.etag)
+
+
+async def save_entry(channel: Channel, file: File, block: Any, words: str) -> Any:
+    """Give an entry other words as the web view does; `block` is one of `view_file(...).blocks`."""
+    return await channel.files.save_entry(_place(file, block), words)
+
+
+async def take_out_shown(channel: Channel, file: File, block: Any) -> Any:
+    """Remove an entry of any note as the web view does."""
+    return await channel.files.take_out(_place(file, block))
+
+
+def _place(file: File, block: Any) -> EntryPlace:
+    return EntryPlace(file, block.section, block.entry.id, block.source)

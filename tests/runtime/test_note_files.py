@@ -175,15 +175,15 @@ async def test_an_entry_is_edited_whatever_else_changed(root: Path) -> None:
         view = await channel.files.view(File.MEMORY)
         port = place(File.MEMORY, entry(view.blocks, "port"))
         write(root, "MEMORY.md", MEMORY.replace("bonn", "essen"))
-        saved = await channel.files.save_entry(port, "- The port is 9090")
+        saved = await channel.files.save_entry(port, "The port is 9090")
         assert isinstance(saved, SavedNote)
         assert read(root) == MEMORY.replace("bonn", "essen").replace("8080", "9090")
-        gone = await channel.files.save_entry(port, "- The port is 7070")
+        gone = await channel.files.save_entry(port, "The port is 7070")
         assert isinstance(gone, EditConflict)
         assert "- The host is essen\n- The port is 9090\n" not in gone.merged
         assert "- The port is 9090\n- The host is essen\n" in gone.merged
         assert "- The port is 7070\n" in gone.merged
-        assert gone.theirs == "- The port is 9090\n"
+        assert gone.theirs == "The port is 9090"
         assert "7070" not in read(root)
 
 
@@ -201,9 +201,9 @@ async def test_what_an_entry_became_is_known_beside_another_like_it(root: Path) 
         line = next(line for line in text.splitlines() if "I'm Dana, I do QA" in line)
         write(root, "MEMORY.md", text.replace(line, "- Dana runs the release and does QA in Essen"))
         await channel.entries()
-        found = await channel.files.save_entry(dana, "- Dana does QA in Bonn")
+        found = await channel.files.save_entry(dana, "Dana does QA in Bonn")
         assert isinstance(found, EditConflict)
-        assert found.theirs == "- Dana runs the release and does QA in Essen\n"
+        assert found.theirs == "Dana runs the release and does QA in Essen"
 
 
 async def test_two_edits_of_one_entry_know_of_each_other(root: Path) -> None:
@@ -211,22 +211,57 @@ async def test_two_edits_of_one_entry_know_of_each_other(root: Path) -> None:
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
         port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
-        assert isinstance(await channel.files.save_entry(port, "- It listens at 1"), SavedNote)
-        found = await channel.files.save_entry(port, "- It listens at 2")
+        assert isinstance(await channel.files.save_entry(port, "It listens at 1"), SavedNote)
+        found = await channel.files.save_entry(port, "It listens at 2")
         assert isinstance(found, EditConflict)
-        assert found.theirs == "- It listens at 1\n"
+        assert found.theirs == "It listens at 1"
 
 
-async def test_an_entry_is_taken_out_by_an_empty_draft(root: Path) -> None:
-    """It is not a forgetting: an undo brings it back."""
+async def test_an_entry_is_taken_out(root: Path) -> None:
+    """It is not a forgetting: an undo brings it back. Done twice, the second is a conflict."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
-        saved = await channel.files.save_entry(place(File.MEMORY, entry(view.blocks, "port")), " ")
-        assert isinstance(saved, SavedNote)
-        assert read(root) == MEMORY.replace("- The port is 8080\n", "")
+        port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
+        assert isinstance(await channel.files.take_out(port), SavedNote)
+        text = MEMORY.replace("- The port is 8080\n", "")
+        assert read(root) == text
+        (newest, *_) = await channel.history.log()
+        (change,) = newest.changes
+        assert (change.verb, change.before, change.after) == ("taken out", "The port is 8080", "")
+        again = await channel.files.take_out(port)
+        assert isinstance(again, EditConflict)
+        assert again.merged == text
         await channel.history.undo()
     assert read(root) == MEMORY
+
+
+async def test_an_entry_is_not_taken_out_by_an_empty_draft(root: Path) -> None:
+    """The refusal names the way; nothing is written, and nothing is in the log."""
+    write(root, "MEMORY.md", MEMORY)
+    async with opened(root) as channel:
+        port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
+        for draft in ("", " ", "\n\n", "<!-- the port -->"):
+            with pytest.raises(PipimemError, match=r"needs words.*Take out"):
+                await channel.files.save_entry(port, draft)
+        assert await channel.history.log() == ()
+    assert read(root) == MEMORY
+
+
+async def test_words_of_an_entry_go_back_as_they_came(root: Path) -> None:
+    """With inner lines, comments and a conflict, whose merge has the entry with its bullet."""
+    text = "## Facts\n\n1. one <!-- of May -->\n   - inner\n\n   more\nlazy\n- two\n"
+    write(root, "MEMORY.md", text)
+    async with opened(root) as channel:
+        block = entry((await channel.files.view(File.MEMORY)).blocks, "one")
+        assert block.words == "one <!-- of May -->\n- inner\n\nmore\nlazy"
+        one = place(File.MEMORY, block)
+        await channel.files.save_entry(one, block.words)
+        assert read(root) == text
+        await channel.files.save_entry(one, block.words.replace("inner", "inner\n- second"))
+        assert read(root) == text.replace("   - inner\n", "   - inner\n   - second\n")
+        found = await channel.files.save_entry(one, "another\nline")
+        assert isinstance(found, EditConflict)
+        assert "1. another\n   line\n" in found.merged
 
 
 async def test_a_pin_keeps_who_said_it(root: Path) -> None:

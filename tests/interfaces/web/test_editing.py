@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +51,44 @@ async def test_one_entry(root: Path) -> None:
     async with browsing(root) as browser:
         browser.write(MEMORY)
         name, body = await block(browser, "port")
-        body["draft"] = "- The port is 9090"
+        body["draft"] = "The port is 9090"
         assert (await browser.change("PUT", "/channel/entry", name, body)).status_code == 200
         assert browser.read() == MEMORY.replace("8080", "9090")
-        again = await browser.change("PUT", "/channel/entry", name, body | {"draft": "- Port 1"})
+        again = await browser.change("PUT", "/channel/entry", name, body | {"draft": "Port 1"})
         assert again.status_code == 412
         assert "- The port is 9090\n- The host is bonn\n- Port 1\n" in again.json()["merged"]
         assert "Port 1" not in browser.read()
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("draft", ["", "## A heading", "- one\n- two", "```\nno end"])
+async def test_a_draft_that_would_be_no_entry_is_refused(
+    root: Path, draft: str, language: str
+) -> None:
+    """With a sentence in the language of the page, and nothing is written."""
+    async with browsing(root, language=language) as browser:
+        browser.write(MEMORY)
+        name, body = await block(browser, "port")
+        saved = await browser.change("PUT", "/channel/entry", name, body | {"draft": draft})
+        assert saved.status_code == 409
+        begins = {"en": "Nothing was saved: ", "zh": "没有保存："}[language]
+        assert begins in unescape(saved.text)
+        assert browser.read() == MEMORY
+
+
+async def test_an_entry_is_taken_out(root: Path) -> None:
+    """By its id; a second time it is gone already."""
+    async with browsing(root) as browser:
+        browser.write(MEMORY)
+        name, body = await block(browser, "port")
+        assert (await browser.change("DELETE", "/channel/entry", name, body)).status_code == 200
+        assert browser.read() == MEMORY.replace("- The port is 8080\n", "")
+        again = await browser.change("DELETE", "/channel/entry", name, body)
+        assert again.status_code == 412
+        page = await browser.page("/changes")
+        assert "<b>taken out</b> Memory · Facts: <del>The port is 8080</del>" in " ".join(
+            page.split()
+        )
 
 
 async def test_pin_move_and_remember(root: Path) -> None:
@@ -131,7 +163,7 @@ async def test_a_nul_that_is_pasted_is_not_written(root: Path, entry: bool) -> N
         if entry:
             name, place = await block(browser, "one")
             saved = await browser.change(
-                "PUT", "/channel/entry", name, {**place, "draft": "- o\0ne\0 more\n"}
+                "PUT", "/channel/entry", name, {**place, "draft": "o\0ne\0 more\n"}
             )
         else:
             source = (await browser.get("/channel/source")).json()

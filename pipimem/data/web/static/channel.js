@@ -24,14 +24,14 @@ function failed(answer) {
 
 async function action(entry, method, path, body, done) {
   const answer = await change(method, path, { file: file() }, entry.dataset.entry, { ...placeOf(entry), ...body });
-  if (answer.status === 412) conflict(answer, undefined, entry.dataset.source, body.draft);
+  if (answer.status === 412) conflict(answer, undefined, entry.dataset.words);
   else if (answer.status === 200) { say(answer.hides ? words.hides : done); await refresh(); }
   else failed(answer);
   return answer.status === 200;
 }
 
 function remove(entry) {
-  if (window.confirm(words.removing)) action(entry, "PUT", "/channel/entry", { draft: "" }, words.removed);
+  if (window.confirm(words.removing)) action(entry, "DELETE", "/channel/entry", {}, words.removed);
 }
 
 function pin(entry) {

@@ -113,17 +113,17 @@ export function settled(answer, parts, done) {
 }
 
 export function editEntry(entry) {
-  const { entry: id, section, source } = entry.dataset;
+  const { entry: id, section, source, words: base } = entry.dataset;
   const file = live().dataset.file;
   const place = entry.querySelector(".words");
   if (place.hidden) return;
   editorIn(place, {
     name: id,
-    base: source.replace(/\n$/, ""),
+    base,
     save: async (editor) => {
       const draft = editor.area.value;
       const answer = await change("PUT", "/channel/entry", { file }, id, { section, source, draft });
-      if (answer.status === 412) conflict(answer, editor, source, draft);
+      if (answer.status === 412) conflict(answer, editor, base, draft);
       else if (settled(answer, editor.parts, words.saved)) editor.close();
     },
   });
@@ -152,8 +152,8 @@ const trimmed = (text) => (text ?? "").replace(/\n$/, "");
 export function conflict(found, editor, base, draft) {
   const dialog = conflictDialog;
   const merged = dialog.querySelector("[data-merged]");
-  // Of a whole file its text as it was, of an entry its lines.
-  const whole = editor?.base === base && base !== undefined;
+  // Of a whole file its text as it was, of an entry its words.
+  const whole = editor?.etag !== undefined;
   show(dialog.querySelector("[data-theirs]"), trimmed(base), trimmed(whole ? found.current : found.theirs));
   show(dialog.querySelector("[data-yours]"), trimmed(base), trimmed(draft ?? base));
   dialog.querySelector("[data-clash]").hidden = found.clashing.length === 0;
@@ -162,7 +162,7 @@ export function conflict(found, editor, base, draft) {
   dialog.querySelector("[data-save]").onclick = async () => {
     const body = { draft: merged.value, base: found.current };
     const answer = await change("PUT", "/channel/file", { file: found.file }, found.etag, body);
-    if (answer.status === 412) { conflict(answer, { base: found.current }, found.current, merged.value); return; }
+    if (answer.status === 412) { conflict(answer, { etag: found.etag }, found.current, merged.value); return; }
     if (settled(answer, dialog, words.saved)) { dialog.close(); editor?.close?.(); refresh(); }
   };
   const back = () => { if (merged.value === found.merged || window.confirm(words.dropIt)) dialog.close(); };

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from pipimem.notes.files import File
@@ -15,9 +15,8 @@ from pipimem.runtime.transfer.found import FoundEntry, LeftOut
 
 _FIELD = re.compile(r"^\s*([A-Za-z_][\w-]*):\s*(.*?)\s*$")
 _BLOCK = re.compile(r"[|>][+-]?")
-# What templates put where something is to be written.
-_PLACEHOLDER = re.compile(r"\([^()]*\)|\*[^*]*\*|_[^_]*_|\*\*[^*]+\*\*:\s*\([^()]*\)")
-_EMPTY_BOX = re.compile(r"\[ ?\]\s")
+_EMPTY_BOXES = ("[ ]", "[]")
+_TO_DO, _DONE = ("[ ] ", "[] "), ("[x] ", "[X] ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +53,17 @@ def front_matter(text: str) -> dict[str, str]:
 
 
 def paragraphs(text: str) -> Iterator[Paragraph]:
-    """The bullets and paragraphs, without comments, code, tables and front matter."""
+    """Yield the bullets and paragraphs.
+
+    Comments, code, tables, front matter and empty boxes are left out.
+    """
     note = Note.read(File.MEMORY, text, b"")
     headed = [section for section in note.document.sections if section.title]
     title = headed[0].title if headed and headed[0].level == 1 else None
     for entry in note.entries:
-        is_below = entry.section == title
-        yield Paragraph(entry.section, entry.text.strip(), entry.start + 1, is_below)
+        is_below, text = entry.section == title, entry.text.strip()
+        if text not in _EMPTY_BOXES:
+            yield Paragraph(entry.section, text, entry.start + 1, is_below)
 
 
 def markdown_entries(
@@ -70,24 +73,28 @@ def markdown_entries(
     kind: Kind = Kind.FACT,
     trust: Trust = Trust.INFERRED,
     plain_titles: Mapping[str, Kind] | None = None,
+    template: Collection[str] = (),
 ) -> Iterator[FoundEntry | LeftOut]:
-    """An entry for each bullet and paragraph, of the kind of its heading.
+    """Yield an entry for each bullet and paragraph, of the kind of its heading.
 
-    A heading that says no kind stands before its text, unless it is one of `plain_titles`, which
-    say a kind in the program's own words.
+    A heading that names no kind is put before the text, unless it is one of `plain_titles`, which
+    name a kind in the program's own words. `template` are the texts of the file as the program
+    creates it: these are left out.
     """
     titles = plain_titles or {}
     for one in paragraphs(text):
         origin = f"{name}:{one.line}"
-        if is_placeholder(one.text):
-            yield LeftOut(origin, "a placeholder of the template")
+        if one.text in template:
+            yield LeftOut(origin, "a text of the program's template")
             continue
         known = kind_of(one.section) or titles.get(one.section.casefold())
         is_plain = known or one.is_below_title or not one.section
         said = one.text if is_plain else f"{one.section}: {one.text}"
-        yield FoundEntry(said, origin, known or kind, trust)
+        yield FoundEntry(said, origin, kind_of_item(one.text, known or kind), trust)
 
 
-def is_placeholder(text: str) -> bool:
-    """Whether a text is what a template says in the place of one."""
-    return bool(_PLACEHOLDER.fullmatch(text)) or bool(_EMPTY_BOX.match(text))
+def kind_of_item(text: str, kind: Kind) -> Kind:
+    """Return the kind of a bullet: an unticked box is an open loop, and a ticked one is not."""
+    if text.startswith(_TO_DO):
+        return Kind.OPEN_LOOP
+    return Kind.FACT if kind is Kind.OPEN_LOOP and text.startswith(_DONE) else kind

@@ -1,7 +1,8 @@
-"""A workspace of nanobot: `memory/MEMORY.md`, `USER.md`, and `memory/history.jsonl`."""
+"""A workspace of nanobot: `memory/MEMORY.md`, `USER.md`, and the history of summaries."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
 
@@ -13,9 +14,27 @@ from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 _MEMORY, _USER = "memory/MEMORY.md", "USER.md"
-# So the template says what the page is.
-_ABOUT = ("This file stores important information", "Information about the user to help")
+# MEMORY.md and USER.md as nanobot creates them.
+_TEMPLATE = frozenset((
+    "This file stores important information that should persist across sessions.",
+    "(Important facts about the user)", "(User preferences learned over time)",
+    "(Information about ongoing projects)", "(Things to remember)",
+    "*This file is automatically updated by nanobot when important information should be "
+    "remembered.*",
+    "Information about the user to help personalize interactions.",
+    "**Name**: (your name)", "**Timezone**: (your timezone, e.g., UTC+8)",
+    "**Timezone**: (your timezone, e.g., Asia/Shanghai)", "**Language**: (preferred language)",
+    "[ ] Casual", "[ ] Professional", "[ ] Technical", "[ ] Brief and concise",
+    "[ ] Detailed explanations", "[ ] Adaptive based on question", "[ ] Beginner",
+    "[ ] Intermediate", "[ ] Expert", "**Primary Role**: (your role, e.g., developer, researcher)",
+    "**Main Projects**: (what you're working on)",
+    "**Tools You Use**: (IDEs, languages, frameworks)",
+    "(Any specific instructions for how the assistant should behave)",
+    "*Edit this file to customize nanobot's behavior for your needs.*",
+))  # fmt: skip
+# Older versions append to HISTORY.md, each summary behind its time: [2026-03-12 22:16].
 _HISTORY, _OLD_HISTORY = "memory/history.jsonl", "memory/HISTORY.md"
+_STAMP = re.compile(r"^\[(?P<day>\d{4}-\d\d-\d\d)[^\]\n]{0,40}\][ \t]*", re.MULTILINE)
 _TITLES = {"user information": Kind.IDENTITY, "basic information": Kind.IDENTITY,
            "communication style": Kind.PREFERENCE}  # fmt: skip
 
@@ -30,14 +49,32 @@ def read(files: SourceFiles) -> Iterator[Found]:
     for name, kind in ((_MEMORY, Kind.FACT), (_USER, Kind.IDENTITY)):
         if name in files.names:
             text = files.text(name)
-            for one in markdown_entries(text, name, kind=kind, plain_titles=_TITLES):
-                if isinstance(one, LeftOut) or not one.text.startswith(_ABOUT):
-                    yield one
+            yield from markdown_entries(
+                text, name, kind=kind, plain_titles=_TITLES, template=_TEMPLATE
+            )
+    if _OLD_HISTORY in files.names:
+        yield from _old_history(files.text(_OLD_HISTORY))
     if _HISTORY in files.names:
         yield from _history(files)
+    known = (_MEMORY, _USER, _HISTORY, _OLD_HISTORY)
     for name in files.names:
-        if name not in (_MEMORY, _USER, _HISTORY) and not name.startswith("memory/."):
+        if name not in known and not name.startswith("memory/."):
             yield LeftOut(name, "no page of the memory")
+
+
+def _old_history(text: str) -> Iterator[Found]:
+    by_day: dict[date, list[str]] = {}
+    head, *summaries = _STAMP.split(text)
+    for one in paragraphs(head):
+        yield LeftOut(f"{_OLD_HISTORY}:{one.line}", "a summary without time or content")
+    for stamp, said in zip(summaries[::2], summaries[1::2], strict=True):
+        day, lines = day_of_name(stamp), [one.text for one in paragraphs(said)]
+        if day is None or not lines:
+            yield LeftOut(f"{_OLD_HISTORY} {stamp}", "a summary without time or content")
+            continue
+        by_day.setdefault(day, []).extend(lines)
+    for day, lines in by_day.items():
+        yield FoundDay(day, tuple(lines), _OLD_HISTORY)
 
 
 def _history(files: SourceFiles) -> Iterator[Found]:

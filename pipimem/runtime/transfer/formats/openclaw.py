@@ -6,11 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.transfer.formats.markdown_files import (
-    is_placeholder,
-    markdown_entries,
-    paragraphs,
-)
+from pipimem.runtime.transfer.formats.markdown_files import markdown_entries, paragraphs
 from pipimem.runtime.transfer.formats.values import day_of_name
 from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
@@ -18,6 +14,16 @@ from pipimem.runtime.transfer.source_files import SourceFiles
 _CURATED = ("MEMORY.md", "memory.md")
 _USER = "USER.md"
 _INSTRUCTIONS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
+# USER.md as OpenClaw creates it.
+_TEMPLATE = frozenset((
+    "_Learn about the person you're helping. Update this as you go._",
+    "**Name:**", "**What to call them:**", "**Pronouns:** _(optional)_", "**Timezone:**",
+    "**Notes:**",
+    "_(What do they care about? What projects are they working on? What annoys them? "
+    "What makes them laugh? Build this over time.)_",
+    "The more you know, the better you can help. But remember — you're learning about a person, "
+    "not building a dossier. Respect the difference.",
+))  # fmt: skip
 _DAY = re.compile(r"(?:.*/)?memory/(?:.*/)?\d{4}-\d{2}-\d{2}[^/]*\.md")
 
 
@@ -37,7 +43,8 @@ def read(files: SourceFiles) -> Iterator[Found]:
         elif _DAY.fullmatch(name):
             yield from _day(files, name)
         elif name == _USER:
-            yield from markdown_entries(files.text(name), name, kind=Kind.IDENTITY)
+            text = files.text(name)
+            yield from markdown_entries(text, name, kind=Kind.IDENTITY, template=_TEMPLATE)
         elif name in _CURATED or name.startswith("memory/"):
             yield from markdown_entries(files.text(name), name)
         else:
@@ -47,8 +54,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
 def _day(files: SourceFiles, name: str) -> Iterator[Found]:
     base = files.base(name)
     day = day_of_name(base)
-    said = (one.text for one in paragraphs(files.text(name)))
-    lines = tuple(one for one in said if not is_placeholder(one))
+    lines = tuple(one.text for one in paragraphs(files.text(name)))
     if day is None:
         yield LeftOut(name, "a page of a day that is none")
     elif lines:

@@ -11,7 +11,7 @@ from hashlib import sha256
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.runtime.transfer.formats.markdown_files import is_placeholder, paragraphs
+from pipimem.runtime.transfer.formats.markdown_files import kind_of_item, paragraphs
 from pipimem.runtime.transfer.formats.values import (
     Json,
     as_object,
@@ -125,7 +125,7 @@ def _entries(
     lines = text.split("\n")
     for one in paragraphs(text):
         # What stands above the first section says what the file is.
-        if not one.section or one.is_below_title or is_placeholder(one.text):
+        if not one.section or one.is_below_title:
             continue
         # The comment with the id stands behind the text, in the entry's own first line.
         found = _ID.search(lines[one.line - 1])
@@ -133,6 +133,7 @@ def _entries(
         origin = f"{name}#{found[1]}" if found else f"{name}:{one.line}"
         kind = kind_of(one.section) or _KINDS.get(text_of(fields, "kind"), Kind.FACT)
         when = time_of(fields.get("createdAt")) or _time_of_update(one.section)
+        kind = kind_of_item(one.text, kind)
         yield FoundEntry(one.text, origin, kind, when=when, channel=channel)
 
 

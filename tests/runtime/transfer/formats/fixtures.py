@@ -15,6 +15,8 @@ from pipimem.runtime.transfer.found import (
 from pipimem.runtime.transfer.source_files import opened_source
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "imports"
+# Small inputs that once came in wrong.
+CASES = FIXTURES.parent / "import-cases"
 
 
 def found_in(source: Path, source_format: SourceFormat) -> list[Found]:

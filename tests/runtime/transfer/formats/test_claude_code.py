@@ -40,3 +40,20 @@ def test_other_pages_of_a_repository_are_no_memory(tmp_path: Path) -> None:
     said = {text for _, text in entries(found)}
     assert said == {"use pnpm", "start with the log", "the port is 8080"}
     assert left_out(found) == [("README.md", "no page of a memory folder")]
+
+
+def test_to_dos_italics_and_brackets_of_claude_md_are_taken_in(tmp_path: Path) -> None:
+    """An unticked box is an open loop whatever its heading; an empty one says nothing."""
+    text = (
+        "# Project\n\n- [ ] migrate the queue to Postgres\n- *never edit generated files*\n"
+        "- run tests with make t\n- [ ]\n\n(We deploy on Tuesdays.)\n"
+    )
+    (tmp_path / "CLAUDE.md").write_text(text, encoding="utf-8")
+    found = found_in(tmp_path, FORMAT)
+    assert entries(found) == [
+        ("open_loop", "[ ] migrate the queue to Postgres"),
+        ("preference", "*never edit generated files*"),
+        ("preference", "run tests with make t"),
+        ("preference", "(We deploy on Tuesdays.)"),
+    ]
+    assert left_out(found) == []

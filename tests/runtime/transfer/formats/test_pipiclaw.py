@@ -5,7 +5,15 @@ from __future__ import annotations
 from pipimem.runtime.transfer.formats.pipiclaw import FORMAT
 from pipimem.runtime.transfer.found import FoundEntry
 
-from tests.runtime.transfer.formats.fixtures import days, entries, fixture, left_out, said
+from tests.runtime.transfer.formats.fixtures import (
+    CASES,
+    days,
+    entries,
+    fixture,
+    found_in,
+    left_out,
+    said,
+)
 
 
 def test_entries_with_their_ids_kinds_and_times() -> None:
@@ -51,3 +59,14 @@ def test_what_was_deleted_there_stays_out_unless_it_was_asked_for_anew() -> None
     assert ("preference", "回答用中文") in entries(found)
     assert "The WIFI" not in " ".join(text for _, text in entries(found))
     assert ("dm_alice/MEMORY.md#m-33333333", "it was deleted there") in left_out(found)
+
+
+def test_to_dos_and_brackets_are_taken_in() -> None:
+    """Under the heading of to-dos a ticked box is a fact."""
+    found = found_in(CASES / "pipiclaw-to-dos", FORMAT)
+    assert entries(found) == [
+        ("open_loop", "[ ] renew the lease by 30 November"),
+        ("fact", "[x] order the paint"),
+        ("open_loop", "(the spare key is at number 12)"),
+    ]
+    assert left_out(found) == []
