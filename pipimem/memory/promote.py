@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from pipimem.memory.item_sources import is_copy, sources_of
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
@@ -43,11 +44,6 @@ _SURE = 0.85
 _PROBATION_DAYS = 30
 _MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
-# A short sentence may well be the best wording of a fact; a longer one in the very same words is a
-# transcript.
-_MOST_COPIED = 80
-# A title or a name, in bytes: four characters of Chinese, twelve of English.
-_LEAST_TAKEN_OVER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +83,25 @@ class _Candidate:
 
 
 def promoted(
-    learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], today: datetime
+    learned: tuple[Learned, ...],
+    notes: Notes,
+    messages: Mapping[str, Message],
+    today: datetime,
+    *,
+    is_direct: bool = False,
 ) -> Promotion:
-    """The operations that write what was learnt from `messages` (by id).
+    """Return the operations that write what was learnt from `messages` (by id).
 
-    A probation counts from `today`.
+    A probation counts from `today`. With `is_direct` the messages are of a direct chat.
     """
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
     similar = SimilarTexts(entry.text for entry in bullets)
     operations, left_out = list[Operation](), list[str]()
     for item in learned:
-        sources = _sources(item, messages)
+        sources = sources_of(item, messages)
         candidate = _candidate(item, sources, today)
-        refusal = _refusal(candidate, sources, probations)
+        refusal = _refusal(candidate, sources, probations, is_direct=is_direct)
         if refusal:
             left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
             continue
@@ -125,12 +126,15 @@ def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 
-def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
+def _refusal(
+    candidate: _Candidate, sources: Sequence[Message], probations: int, *, is_direct: bool
+) -> str:
     """Why nothing is written of it; empty where it is, for good or in one of the `probations`."""
     item = candidate.item
     if has_mark(item.text):
         return SAYS_PRIVATE
-    if is_copy(item.text, sources) and not item.explicit:
+    compared = [one for one in sources if one.role != "assistant" or not is_direct]
+    if is_copy(item.text, compared) and not item.explicit:
         return "copies a message word for word"
     if candidate.is_durable or (candidate.is_probable and probations):
         return ""
@@ -142,48 +146,10 @@ def _most_probations(messages: Mapping[str, Message]) -> int:
     return max(_LEAST_PROBATIONS, people // _MESSAGES_A_PROBATION)
 
 
-def is_copy(text: str, messages: Iterable[Message]) -> bool:
-    """Whether a text is a stretch of a message word for word, as weak models return it.
-
-    A quote with who and when is none: the rules bound how many they keep instead.
-    """
-    folded = white_folded(text)
-    if read_quote(text).day or len(folded) <= _MOST_COPIED:
-        return False
-    return any(folded in white_folded(message.content) for message in messages)
-
-
 def named_end(text: str, evidence: Evidence) -> date | None:
     """The last day a text says that it holds, `None` if it was over when said or learnt."""
     end, said = lasts_until(text), evidence.learnt or evidence.when
     return end if end and said and end >= said.date() else None
-
-
-def _sources(item: Learned, messages: Mapping[str, Message]) -> list[Message]:
-    """The sources, and before each what the bot proposed there and the text takes over.
-
-    Models are held to people's messages, and "thanks, I will read it" does not say the title.
-    """
-    text, sources = item.text, [messages[name] for name in item.sources if name in messages]
-    found: list[Message] = []
-    before: Message | None = None
-    for message in messages.values():
-        if message in sources:
-            if before is not None and before not in sources and _takes_over(text, before, message):
-                found.append(before)
-            found.append(message)
-        before = message if message.role == "assistant" else None
-    return found
-
-
-def _takes_over(text: str, proposal: Message, accepted: Message) -> bool:
-    """Whether a text has a stretch of a proposal that is not in the message that accepts it."""
-    from difflib import SequenceMatcher  # 6 ms that a start need not pay
-
-    matcher = SequenceMatcher(None, text, proposal.content, autojunk=False)
-    match = matcher.find_longest_match()
-    stretch = text[match.a : match.a + match.size].strip()
-    return len(stretch.encode()) >= _LEAST_TAKEN_OVER and stretch not in accepted.content
 
 
 def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candidate:
@@ -239,12 +205,19 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
     is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
     if candidate.item.quote_reason in AWAITING and is_bound:
         return "one member alone says so"
-    # What was learnt from talk has its place in the transcript, and windows come in its order; a
-    # command has only its time. Old talk is no newer value of what somebody asked for later.
+    return "it was asked for later" if _is_older(candidate, record) else ""
+
+
+def _is_older(candidate: _Candidate, record: Record) -> bool:
+    """Return whether a candidate was said before a command asked for an entry.
+
+    What was learnt from talk has its place in the transcript, and windows come in its order; a
+    command has only its time.
+    """
     said = candidate.evidence.when
-    if record.when and not record.sources and said and datetime.fromisoformat(record.when) > said:
-        return "it was asked for later"
-    return ""
+    if not record.when or record.sources or said is None:
+        return False
+    return datetime.fromisoformat(record.when) > said
 
 
 def _is_same_subject(item: Learned, entry: Entry) -> bool:
