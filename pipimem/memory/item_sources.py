@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import Learned
@@ -31,6 +31,16 @@ def sources_of(item: Learned, messages: Mapping[str, Message]) -> list[Message]:
             found.append(message)
         before = message if message.role == "assistant" else None
     return found
+
+
+def with_lead_in(sources: Sequence[Message], messages: Mapping[str, Message]) -> list[str]:
+    """Return the texts of the sources and of the message before each, which it may answer."""
+    talk = list(messages.values())
+    said: list[str] = []
+    for before, message in zip([None, *talk], talk, strict=False):
+        if message in sources:
+            said += [one.content for one in (before, message) if one is not None]
+    return said
 
 
 def _takes_over(text: str, proposal: Message, accepted: Message) -> bool:

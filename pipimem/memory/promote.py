@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
-from pipimem.memory.item_sources import is_copy, sources_of
+from pipimem.memory.item_sources import is_copy, sources_of, with_lead_in
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
@@ -35,6 +35,8 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
+from pipimem.text.words.opposites import denies_the_same
+from pipimem.text.words.shared_words import shares_new_words
 from pipimem.text.words.similarity import SimilarTexts, same_script, same_subject
 
 # What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
@@ -113,7 +115,8 @@ def promoted(
         quotes = seconded_by(item, candidate.evidence.speaker, same, notes)
         if quotes:
             candidate = _as_rule(candidate, today)
-        replaced, kept = _replaced(candidate, notes, places)
+        said = with_lead_in(sources, messages)
+        replaced, kept = _replaced(candidate, notes, places, said)
         left_out += kept
         ended = list(dict.fromkeys((*quotes, *replaced)))
         operations.append(_operation(candidate, same, ended, until))
@@ -175,9 +178,9 @@ def _written(item: Learned, evidence: Evidence, sources: Sequence[Message], toda
 
 
 def _replaced(
-    candidate: _Candidate, notes: Notes, places: Mapping[str, Target]
+    candidate: _Candidate, notes: Notes, places: Mapping[str, Target], said: Sequence[str]
 ) -> tuple[list[Target], list[str]]:
-    """The entries a candidate replaces, and why others stay that it names."""
+    """Return the entries a candidate replaces by what was `said`, and why others stay."""
     replaced: list[Target] = []
     kept: list[str] = []
     for name in candidate.item.replaces:
@@ -185,7 +188,7 @@ def _replaced(
         record = notes.record(name)
         if entry is None or record is None or record.trust is Trust.HUMAN:
             continue
-        reason = _why_kept(candidate, entry, record)
+        reason = _why_kept(candidate, entry, record, said)
         if reason:
             kept.append(f"not replaced, {reason}: {redacted(entry.text)[:80]}")
         else:
@@ -193,7 +196,7 @@ def _replaced(
     return replaced, kept
 
 
-def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
+def _why_kept(candidate: _Candidate, entry: Entry, record: Record, talk: Sequence[str]) -> str:
     """Why a candidate does not replace an entry; empty if it does."""
     # Models mix up ids: replacing an entry that has no word in common would be a silent loss.
     if not _is_same_subject(candidate.item, entry):
@@ -201,6 +204,9 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
     # A newer value is durable at once, and that no word of the bot or a tool is.
     if not candidate.is_from_user:
         return "only the bot or a tool says so"
+    # A message about something else neither changes what was asked for nor turns an entry round.
+    if _is_unsaid(candidate.item.text, entry, record, talk):
+        return "no source says so"
     # Whoever speaks alone changes their own word, and what binds nobody.
     is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
     if candidate.item.quote_reason in AWAITING and is_bound:
@@ -218,6 +224,16 @@ def _is_older(candidate: _Candidate, record: Record) -> bool:
     if not record.when or record.sources or said is None:
         return False
     return datetime.fromisoformat(record.when) > said
+
+
+def _is_unsaid(text: str, entry: Entry, record: Record, talk: Sequence[str]) -> bool:
+    """Return whether the talk has no word of a text that would replace an explicit entry.
+
+    The same holds for a text that adds or drops a denial.
+    """
+    if record.trust is Trust.EXPLICIT or not denies_the_same((entry.text,), text):
+        return not shares_new_words(entry.text, text, talk)
+    return False
 
 
 def _is_same_subject(item: Learned, entry: Entry) -> bool:
