@@ -10,9 +10,10 @@ from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.failed_windows import passed_by
 from pipimem.memory.injection_guard import without_injections
+from pipimem.memory.item_sources import is_copy
 from pipimem.memory.masked import without_masked
 from pipimem.memory.one_voice import agreed_quotes
-from pipimem.memory.promote import is_copy, promoted
+from pipimem.memory.promote import promoted
 from pipimem.memory.prompt_memory import known, newest_within, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
@@ -152,8 +153,10 @@ def _decision(
 ) -> Decision:
     messages = window.by_id
     said, newcomers = tuple(messages.values()), window.newcomers
-    answer, refused = without_injections(answer, said, notes.ledger.speakers, newcomers)
-    promotion = promoted(answer.learned, notes, messages, today)
+    speakers = notes.ledger.speakers
+    is_direct = window.is_direct(speakers)
+    answer, refused = without_injections(answer, said, speakers, newcomers, is_direct=is_direct)
+    promotion = promoted(answer.learned, notes, messages, today, is_direct=is_direct)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
     operations += agreed_quotes(said, notes, newcomers)

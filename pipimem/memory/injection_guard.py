@@ -5,14 +5,17 @@ split over several messages, and what repeats an order out of text that nobody i
 (cited, forwarded, code, a file's name, a tool's output), whatever message is given as its source.
 An order of that kind in a person's own words ("from now on deploy on Tuesdays") stays. Of such text
 no fact becomes an entry either.
+
+In a direct chat, where one person speaks with the bot, the bot's own words are no such text, and
+the person's wishes on the bot's conduct are wishes like others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, bot_conduct
+from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, Verdict, bot_conduct
 from pipimem.memory.foreign_text import (
     NOBODY_SAID,
     ForeignText,
@@ -70,15 +73,15 @@ class SuspectTalk:
 
     `messages` has the ids of messages whose own words read like an attack, with its kind,
     `passages` each such text, and each order that nobody said; `own` are all other words of people.
-    Of what is `foreign` no entry may be made; wishes on the bot's `conduct` are quotes at most, and
-    rules of one of the group's `voices` until another agrees.
+    Of what is `foreign` no entry may be made; wishes on the bot's `conduct` (`None` in a direct
+    chat) are quotes at most, and rules of one of the group's `voices` until another agrees.
     """
 
     messages: Mapping[str, str]
     passages: tuple[_Passage, ...]
     own: _Passage
     foreign: ForeignText
-    conduct: BotConduct
+    conduct: BotConduct | None
     voices: OneVoice
 
     def why_refused(self, text: str, sources: Iterable[str] = ()) -> str:
@@ -91,13 +94,17 @@ class SuspectTalk:
         if self.foreign.makes(text, hidden_only=True):
             return "hidden"
         kinds = (self.messages[name] for name in sources if name in self.messages)
-        if self.conduct.verdict(text) == "risky":
+        if self.conduct_verdict(text) == "risky":
             return "conduct"
         return next(kinds, "") or self._why_taken(text)
 
     def why_not_noted(self, text: str, sources: Iterable[str] = ()) -> str:
         """Why a text may stand neither in SESSION.md nor in HISTORY.md; empty where it may."""
-        return self.why_refused(text, sources) or self.conduct.verdict(text)
+        return self.why_refused(text, sources) or self.conduct_verdict(text)
+
+    def conduct_verdict(self, text: str, sources: Collection[str] = ()) -> Verdict:
+        """Return the verdict on a text as a wish on the bot's conduct, `""` in a direct chat."""
+        return self.conduct.verdict(text, sources) if self.conduct else ""
 
     def _why_taken(self, text: str) -> str:
         """`repeated` where a text is made of passages rather than of own words; else empty."""
@@ -117,14 +124,17 @@ def suspect_talk(
     messages: Sequence[Message],
     people: Iterable[str] = (),
     newcomers: frozenset[str] | None = frozenset(),
+    *,
+    is_direct: bool = False,
 ) -> SuspectTalk:
-    """What of the messages is not to be learnt; `people` are those who spoke before.
+    """Return what of the messages is not to be learnt; `people` are those who spoke before.
 
-    `newcomers` are the ids of messages whose speakers alone set no rule, as in `one_voice`.
+    `newcomers` are the ids of messages whose speakers alone set no rule, as in `one_voice`. With
+    `is_direct` the messages are of a direct chat.
     """
     people = tuple(people)
     accepted = tuple(accepted_words(messages))
-    own, passages = _own_and_ordered(messages, accepted)
+    own, passages = _own_and_ordered(messages, accepted, is_direct=is_direct)
     suspect = _suspect(own)
     passages += [message.content for message in own if message.id in suspect]
     clean = [message.content for message in own if message.id not in suspect]
@@ -134,18 +144,23 @@ def suspect_talk(
         tuple(found),
         _Passage.of(" ".join((*clean, *accepted))),
         foreign_text(messages),
-        bot_conduct(messages, people),
+        None if is_direct else bot_conduct(messages, people),
         one_voice(messages, people, newcomers),
     )
 
 
 def _own_and_ordered(
-    messages: Iterable[Message], accepted: Sequence[str]
+    messages: Iterable[Message], accepted: Sequence[str], *, is_direct: bool
 ) -> tuple[list[Message], list[str]]:
-    """People's messages in their own words, and each order that nobody said or accepted."""
+    """People's messages in their own words, and each order that nobody said or accepted.
+
+    The bot's advice to the one person of a direct chat is no order.
+    """
     own: list[Message] = []
     orders: list[str] = []
     for message in messages:
+        if is_direct and message.role == "assistant":
+            continue
         if message.role != "user":
             orders += _orders_of_no_person(message, accepted)
             continue
@@ -169,12 +184,14 @@ def without_injections(
     messages: Sequence[Message],
     people: Iterable[str] = (),
     newcomers: frozenset[str] | None = frozenset(),
+    *,
+    is_direct: bool = False,
 ) -> tuple[Consolidated, tuple[str, ...]]:
-    """The answer without what is refused, and a note for each item of it; no words of it.
+    """Return the answer without what is refused, and a note for each refusal; no words of it.
 
-    `people` and `newcomers` as in `suspect_talk`.
+    `people`, `newcomers` and `is_direct` are those of `suspect_talk`.
     """
-    talk = suspect_talk(messages, people, newcomers)
+    talk = suspect_talk(messages, people, newcomers, is_direct=is_direct)
     notes: list[str] = []
     learned = []
     binding = talk.voices.binding(answer.learned)
@@ -185,7 +202,7 @@ def without_injections(
             notes.append(f"{REFUSED} ({why}), said in {sources}")
         elif talk.foreign.makes(item.text):
             notes.append(f"{NOBODY_SAID}, learnt from {sources}")
-        elif talk.conduct.verdict(item.text, item.sources):
+        elif talk.conduct_verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
             learned.append(replace(item, quote_reason=QuoteReason.CONDUCT))
         elif place in binding:
@@ -206,9 +223,11 @@ def sheet_without_injections(
     messages: Sequence[Message],
     people: Iterable[str] = (),
     newcomers: frozenset[str] | None = frozenset(),
+    *,
+    is_direct: bool = False,
 ) -> Mapping[str, tuple[str, ...]]:
-    """The items of a sheet by section without those that are refused."""
-    return _without(sheet, suspect_talk(messages, people, newcomers))
+    """Return the items of a sheet by section without those that are refused."""
+    return _without(sheet, suspect_talk(messages, people, newcomers, is_direct=is_direct))
 
 
 def _without(

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from pipimem.memory.item_sources import is_copy, sources_of, with_lead_in
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
@@ -34,6 +35,8 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
+from pipimem.text.words.opposites import denies_the_same
+from pipimem.text.words.shared_words import shares_new_words
 from pipimem.text.words.similarity import SimilarTexts, same_script, same_subject
 
 # What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
@@ -43,11 +46,6 @@ _SURE = 0.85
 _PROBATION_DAYS = 30
 _MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
-# A short sentence may well be the best wording of a fact; a longer one in the very same words is a
-# transcript.
-_MOST_COPIED = 80
-# A title or a name, in bytes: four characters of Chinese, twelve of English.
-_LEAST_TAKEN_OVER = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +85,25 @@ class _Candidate:
 
 
 def promoted(
-    learned: tuple[Learned, ...], notes: Notes, messages: Mapping[str, Message], today: datetime
+    learned: tuple[Learned, ...],
+    notes: Notes,
+    messages: Mapping[str, Message],
+    today: datetime,
+    *,
+    is_direct: bool = False,
 ) -> Promotion:
-    """The operations that write what was learnt from `messages` (by id).
+    """Return the operations that write what was learnt from `messages` (by id).
 
-    A probation counts from `today`.
+    A probation counts from `today`. With `is_direct` the messages are of a direct chat.
     """
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
     similar = SimilarTexts(entry.text for entry in bullets)
     operations, left_out = list[Operation](), list[str]()
     for item in learned:
-        sources = _sources(item, messages)
+        sources = sources_of(item, messages)
         candidate = _candidate(item, sources, today)
-        refusal = _refusal(candidate, sources, probations)
+        refusal = _refusal(candidate, sources, probations, is_direct=is_direct)
         if refusal:
             left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
             continue
@@ -112,7 +115,8 @@ def promoted(
         quotes = seconded_by(item, candidate.evidence.speaker, same, notes)
         if quotes:
             candidate = _as_rule(candidate, today)
-        replaced, kept = _replaced(candidate, notes, places)
+        said = with_lead_in(sources, messages)
+        replaced, kept = _replaced(candidate, notes, places, said)
         left_out += kept
         ended = list(dict.fromkeys((*quotes, *replaced)))
         operations.append(_operation(candidate, same, ended, until))
@@ -125,12 +129,15 @@ def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 
-def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
+def _refusal(
+    candidate: _Candidate, sources: Sequence[Message], probations: int, *, is_direct: bool
+) -> str:
     """Why nothing is written of it; empty where it is, for good or in one of the `probations`."""
     item = candidate.item
     if has_mark(item.text):
         return SAYS_PRIVATE
-    if is_copy(item.text, sources) and not item.explicit:
+    compared = [one for one in sources if one.role != "assistant" or not is_direct]
+    if is_copy(item.text, compared) and not item.explicit:
         return "copies a message word for word"
     if candidate.is_durable or (candidate.is_probable and probations):
         return ""
@@ -142,48 +149,10 @@ def _most_probations(messages: Mapping[str, Message]) -> int:
     return max(_LEAST_PROBATIONS, people // _MESSAGES_A_PROBATION)
 
 
-def is_copy(text: str, messages: Iterable[Message]) -> bool:
-    """Whether a text is a stretch of a message word for word, as weak models return it.
-
-    A quote with who and when is none: the rules bound how many they keep instead.
-    """
-    folded = white_folded(text)
-    if read_quote(text).day or len(folded) <= _MOST_COPIED:
-        return False
-    return any(folded in white_folded(message.content) for message in messages)
-
-
 def named_end(text: str, evidence: Evidence) -> date | None:
     """The last day a text says that it holds, `None` if it was over when said or learnt."""
     end, said = lasts_until(text), evidence.learnt or evidence.when
     return end if end and said and end >= said.date() else None
-
-
-def _sources(item: Learned, messages: Mapping[str, Message]) -> list[Message]:
-    """The sources, and before each what the bot proposed there and the text takes over.
-
-    Models are held to people's messages, and "thanks, I will read it" does not say the title.
-    """
-    text, sources = item.text, [messages[name] for name in item.sources if name in messages]
-    found: list[Message] = []
-    before: Message | None = None
-    for message in messages.values():
-        if message in sources:
-            if before is not None and before not in sources and _takes_over(text, before, message):
-                found.append(before)
-            found.append(message)
-        before = message if message.role == "assistant" else None
-    return found
-
-
-def _takes_over(text: str, proposal: Message, accepted: Message) -> bool:
-    """Whether a text has a stretch of a proposal that is not in the message that accepts it."""
-    from difflib import SequenceMatcher  # 6 ms that a start need not pay
-
-    matcher = SequenceMatcher(None, text, proposal.content, autojunk=False)
-    match = matcher.find_longest_match()
-    stretch = text[match.a : match.a + match.size].strip()
-    return len(stretch.encode()) >= _LEAST_TAKEN_OVER and stretch not in accepted.content
 
 
 def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candidate:
@@ -209,9 +178,9 @@ def _written(item: Learned, evidence: Evidence, sources: Sequence[Message], toda
 
 
 def _replaced(
-    candidate: _Candidate, notes: Notes, places: Mapping[str, Target]
+    candidate: _Candidate, notes: Notes, places: Mapping[str, Target], said: Sequence[str]
 ) -> tuple[list[Target], list[str]]:
-    """The entries a candidate replaces, and why others stay that it names."""
+    """Return the entries a candidate replaces by what was `said`, and why others stay."""
     replaced: list[Target] = []
     kept: list[str] = []
     for name in candidate.item.replaces:
@@ -219,7 +188,7 @@ def _replaced(
         record = notes.record(name)
         if entry is None or record is None or record.trust is Trust.HUMAN:
             continue
-        reason = _why_kept(candidate, entry, record)
+        reason = _why_kept(candidate, entry, record, said)
         if reason:
             kept.append(f"not replaced, {reason}: {redacted(entry.text)[:80]}")
         else:
@@ -227,7 +196,7 @@ def _replaced(
     return replaced, kept
 
 
-def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
+def _why_kept(candidate: _Candidate, entry: Entry, record: Record, talk: Sequence[str]) -> str:
     """Why a candidate does not replace an entry; empty if it does."""
     # Models mix up ids: replacing an entry that has no word in common would be a silent loss.
     if not _is_same_subject(candidate.item, entry):
@@ -235,16 +204,36 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record) -> str:
     # A newer value is durable at once, and that no word of the bot or a tool is.
     if not candidate.is_from_user:
         return "only the bot or a tool says so"
+    # A message about something else neither changes what was asked for nor turns an entry round.
+    if _is_unsaid(candidate.item.text, entry, record, talk):
+        return "no source says so"
     # Whoever speaks alone changes their own word, and what binds nobody.
     is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
     if candidate.item.quote_reason in AWAITING and is_bound:
         return "one member alone says so"
-    # What was learnt from talk has its place in the transcript, and windows come in its order; a
-    # command has only its time. Old talk is no newer value of what somebody asked for later.
+    return "it was asked for later" if _is_older(candidate, record) else ""
+
+
+def _is_older(candidate: _Candidate, record: Record) -> bool:
+    """Return whether a candidate was said before a command asked for an entry.
+
+    What was learnt from talk has its place in the transcript, and windows come in its order; a
+    command has only its time.
+    """
     said = candidate.evidence.when
-    if record.when and not record.sources and said and datetime.fromisoformat(record.when) > said:
-        return "it was asked for later"
-    return ""
+    if not record.when or record.sources or said is None:
+        return False
+    return datetime.fromisoformat(record.when) > said
+
+
+def _is_unsaid(text: str, entry: Entry, record: Record, talk: Sequence[str]) -> bool:
+    """Return whether the talk has no word of a text that would replace an explicit entry.
+
+    The same holds for a text that adds or drops a denial.
+    """
+    if record.trust is Trust.EXPLICIT or not denies_the_same((entry.text,), text):
+        return not shares_new_words(entry.text, text, talk)
+    return False
 
 
 def _is_same_subject(item: Learned, entry: Entry) -> bool:

@@ -89,7 +89,10 @@ def _sheet(
     people: Sequence[str],
 ) -> Mapping[str, Sequence[str]]:
     """The lines that may be written: not what instructs, nor what tells of a secret."""
-    sheet = sheet_without_injections(sections, window.messages, people, window.newcomers)
+    is_direct = window.is_direct(people)
+    sheet = sheet_without_injections(
+        sections, window.messages, people, window.newcomers, is_direct=is_direct
+    )
     return unmasked_sheet(sheet, window.messages)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.off_the_record import off_the_record
@@ -38,6 +39,7 @@ class Window:
 
     `before` are the last messages in front of it, which a window before it had. `newcomers` are the
     ids of the messages whose speakers alone set no rule; `None` where nobody alone sets one.
+    `is_dm` says that the channel is of the kind `dm`.
     """
 
     messages: tuple[Message, ...]
@@ -45,6 +47,7 @@ class Window:
     last: int
     before: tuple[Message, ...] = ()
     newcomers: frozenset[str] | None = frozenset()
+    is_dm: bool = False
 
     @property
     def by_id(self) -> dict[str, Message]:
@@ -55,6 +58,10 @@ class Window:
     def exchanged(self) -> bool:
         """Whether somebody said something and was answered, or two people spoke."""
         return is_exchange(self.messages)
+
+    def is_direct(self, known: Iterable[str]) -> bool:
+        """Return whether one person speaks with the bot; `known` are people who spoke before."""
+        return self.is_dm and not is_group(self.by_id.values(), known)
 
     @property
     def participants(self) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.text.dates.bounds import days_later
+from pipimem.text.words.opposites import denies_the_same
 from pipimem.text.words.similarity import bigrams, share_in
 
 # A replacement that keeps less of the characters than this counts as a deletion.
@@ -70,7 +71,7 @@ def _not_the_models(notes: Notes, op: Operation) -> str:
         case Supersede(targets=targets, evidence=evidence):
             # A newer word of the conversation may replace what was asked to be remembered, never
             # what a person typed; a merge rests on no new word and may replace neither.
-            return _protected(notes, targets, only_human=bool(evidence.sources)) or _forgets(
+            return _protected(notes, targets, only_human=bool(evidence.sources)) or _misstates(
                 notes, op
             )
         case Move(target=target) if _is_quoted(notes, target):
@@ -86,12 +87,16 @@ def _is_quoted(notes: Notes, target: Target) -> bool:
     return record is not None and record.trust is Trust.QUOTED
 
 
-def _forgets(notes: Notes, op: Supersede) -> str:
+def _misstates(notes: Notes, op: Supersede) -> str:
     """Why a merge is none: it rests on no new word, so it has to say what it merges."""
-    lost = "" if op.evidence.sources else next(iter(_erased(notes, op)), "")
-    if not lost:
+    if op.evidence.sources:
         return ""
-    return f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
+    for lost in _erased(notes, op):
+        return f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
+    texts = [entry.text for entry in notes.entries_of(op)]
+    if denies_the_same(texts, op.text):
+        return ""
+    return "a merge must deny what it merges denies, and nothing else"
 
 
 def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = False) -> str:

@@ -95,8 +95,12 @@ class JobRunner:
         """The transcript after a message number."""
         return await to_thread.run_sync(lambda: list(self.store.transcript.window(after, upto)))
 
-    async def with_newcomers(self, window: Window) -> Window:
-        """The window with those in it whose word alone sets no rule, as the settings have it."""
+    async def with_members(self, window: Window) -> Window:
+        """Return the window with the channel's kind, and with those whose word alone sets no rule.
+
+        The latter as the settings have it.
+        """
+        window = replace(window, is_dm=self.store.channel_folder.identity.kind == "dm")
         who = self.settings.groups.two_voices
         if who != "newcomers":
             return replace(window, newcomers=None if who == "everyone" else frozenset())

@@ -93,9 +93,11 @@ async def test_a_large_memory_is_compared_beside_the_event_loop(
     for name in ("known", "promoted"):
         work = getattr(sys.modules[consolidate.__module__], name)
 
-        def noting(*arguments: object, work: Callable[..., object] = work) -> object:
+        def noting(
+            *arguments: object, work: Callable[..., object] = work, **options: object
+        ) -> object:
             threads.append(get_ident())
-            return work(*arguments)
+            return work(*arguments, **options)
 
         monkeypatch.setattr(sys.modules[consolidate.__module__], name, noting)
     await think(after(), TOLD)

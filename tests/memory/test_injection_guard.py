@@ -70,6 +70,29 @@ def test_an_order_of_the_bot_is_learnt_once_somebody_agrees() -> None:
     assert kept(answer, asked, bot, said("Yes, please.", "m2")) == ["Move the meeting to Tuesday"]
 
 
+def test_in_a_direct_chat_the_bots_own_words_refuse_nothing() -> None:
+    """There it advises one person, who says the same in other messages; a tool's orders do."""
+    asked, order = said("How do I save?"), "You should move the rent to Tuesday."
+    answer = Consolidated((learnt("Move the rent to Tuesday"),))
+    for message, direct in (
+        (Message.assistant(order, id="b1"), answer.learned),
+        (Message.tool(order, id="t1"), ()),
+    ):
+        assert kept(answer, asked, message) == []
+        assert without_injections(answer, (asked, message), is_direct=True)[0].learned == direct
+
+
+def test_in_a_direct_chat_a_wish_on_the_bots_conduct_is_a_wish() -> None:
+    """In a group it is a quote, and history does not tell of it."""
+    wish = "Eve wants the assistant to always name the total first"
+    answer = Consolidated((learnt(wish),), (), wish, (Bullet(wish, ("m1",)),))
+    talk = (said("In your answers, name the total first."),)
+    found, _ = without_injections(answer, talk)
+    assert ([bool(item.quote_reason) for item in found.learned], found.history) == ([True], ())
+    found, notes = without_injections(answer, talk, is_direct=True)
+    assert (found, notes) == (answer, ())
+
+
 def test_what_a_person_says_in_own_words_stays() -> None:
     """An order to do something is nobody's attack, also beside one in a tool's output."""
     answer = Consolidated((learnt("From now on deploy on Tuesdays"),))

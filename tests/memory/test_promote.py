@@ -211,12 +211,62 @@ def test_older_talk_is_no_newer_value_of_what_was_asked_for(
     name = notes.memory.entries[0].id
     asked = Record(Trust.EXPLICIT, "fact", when=(NOW + timedelta(hours=hours)).isoformat())
     notes = replace(notes, ledger=replace(notes.ledger, records={name: asked}))
-    assert [
-        type(op)
-        for op in promoted(
-            (learned("the port is 8080", replaces=(name,)),), notes, SAID, NOW
-        ).operations
-    ] == [kind]
+    talk = {"m1": replace(SAID["m1"], content="make it port 8080")}
+    item = learned("the port is 8080", replaces=(name,))
+    assert [type(op) for op in promoted((item,), notes, talk, NOW).operations] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said", "trust", "is_replaced"),
+    [
+        ("the port is 9090", "the port is 8080", "we take port 8080", Trust.EXPLICIT, True),
+        ("the port is 9090", "the port is 8080", "nice weather", Trust.EXPLICIT, False),
+        ("the port is 9090", "the port is 8080", "nice weather", Trust.INFERRED, True),
+        ("Dana eats fish", "Dana does not eat fish", "no fish for me", Trust.INFERRED, True),
+        ("Dana eats fish", "Dana does not eat fish", "not today", Trust.INFERRED, False),
+        ("Dana doesn't eat fish", "Dana eats fish", "I had fish again", Trust.EXPLICIT, True),
+        ("Dana doesn't eat fish", "Dana eats fish", "nice weather", Trust.EXPLICIT, False),
+        ("周五下午不许上线", "周五下午可以上线", "周五可以上线了", Trust.EXPLICIT, True),
+        ("周五下午不许上线", "周五下午可以上线", "今天天气真好", Trust.EXPLICIT, False),
+    ],
+)
+def test_what_was_asked_for_and_what_is_turned_round_needs_a_source_that_says_so(
+    old: str, new: str, said: str, trust: Trust, is_replaced: bool
+) -> None:
+    """Otherwise both stand, and the reason is noted."""
+    notes = notes_of(f"## Facts\n\n- {old}\n", trust=trust)
+    talk = {"m1": replace(SAID["m1"], content=said)}
+    item = learned(new, replaces=(notes.memory.entries[0].id,))
+    found = promoted((item,), notes, talk, NOW)
+    [operation] = found.operations
+    assert isinstance(operation, Supersede if is_replaced else Add)
+    reasons = () if is_replaced else (f"not replaced, no source says so: {old}",)
+    assert found.left_out == reasons
+
+
+def test_a_source_may_answer_the_message_before_it() -> None:
+    """Who says "yes" says what was asked."""
+    notes = notes_of("## Facts\n\n- the port is 9090\n", trust=Trust.EXPLICIT)
+    talk = {
+        "b1": replace(SAID["b1"], content="Shall I use 8080?"),
+        "m1": replace(SAID["m1"], content="yes"),
+    }
+    item = learned("the port is 8080", replaces=(notes.memory.entries[0].id,))
+    [operation] = promoted((item,), notes, talk, NOW).operations
+    assert isinstance(operation, Supersede)
+
+
+def test_in_a_direct_chat_an_entry_may_repeat_the_bots_words() -> None:
+    """A person who accepts a long proposal word for word copies nothing of their own."""
+    plan = "Put 400 euros aside on the first of each month, and the rest of the pay by its end"
+    talk = {
+        "b1": replace(SAID["b1"], content=plan),
+        "m1": replace(SAID["m1"], content="yes, exactly so"),
+    }
+    item = learned(plan, sources=("b1", "m1"))
+    assert promoted((item,), notes_of(""), talk, NOW).operations == ()
+    [operation] = promoted((item,), notes_of(""), talk, NOW, is_direct=True).operations
+    assert isinstance(operation, Add)
 
 
 def test_every_entry_is_read_once_for_all_that_was_learnt(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pipimem.memory.window import windows
 from pipimem.notes.message import Message
 from pipimem.text.fence import fenced
@@ -60,6 +62,16 @@ def test_an_exchange_needs_an_answer() -> None:
     [alone] = windows([message(1, "hello")])
     [answered] = windows([message(1, "hello"), message(2, "hi", "assistant", "bot")])
     assert (alone.exchanged, answered.exchanged) == (False, True)
+
+
+def test_a_direct_chat_has_one_person_and_the_kind() -> None:
+    """Who spoke before counts, and a group of one so far is none."""
+    [window] = windows([message(1, "hi"), message(2, "hello", "assistant", "bot")])
+    direct = replace(window, is_dm=True)
+    assert direct.is_direct(())
+    assert direct.is_direct(["Dana"])
+    assert not direct.is_direct(["Bob"])
+    assert not window.is_direct(())
 
 
 def test_what_its_speaker_asks_not_to_note_no_model_sees() -> None:

@@ -99,6 +99,20 @@ def test_a_merge_that_keeps_the_words_takes_nothing_out() -> None:
     ]
 
 
+def test_a_merge_or_a_wording_denies_what_its_entries_deny() -> None:
+    """Letters alone would let an opposite pass; a newer word of the talk may deny."""
+    notes = notes_of("- the yard is never locked\n- Ann has a key\n", trust=Trust.INFERRED)
+    yard, key = (entry.target for entry in notes.memory.entries)
+    reason = "a merge must deny what it merges denies, and nothing else"
+    merged = "Ann has a key and the yard is never locked"
+    assert refused(notes, Supersede((yard, key), merged, Trust.INFERRED)) == []
+    merged = "Ann has a key and the yard is locked"
+    assert refused(notes, Supersede((yard, key), merged, Trust.INFERRED)) == [reason]
+    assert refused(notes, Supersede((key,), "Ann has no key", Trust.INFERRED)) == [reason]
+    told = Evidence(sources=("m1",))
+    assert refused(notes, Supersede((key,), "Ann has no key", Trust.INFERRED, told)) == []
+
+
 def test_a_fold_without_bullets_is_refused() -> None:
     """It would erase a month."""
     assert refused(notes_of(), FoldBlocks("2026-03", "x", (), ("h",))) == [

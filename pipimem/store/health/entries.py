@@ -18,7 +18,8 @@ from pipimem.text.injection import injection_kind
 from pipimem.text.private import without_private
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import NO_LIST, redacted
-from pipimem.text.words.similarity import SimilarTexts, contradictions
+from pipimem.text.words.opposites import contradictions
+from pipimem.text.words.similarity import SimilarTexts
 
 _FILES = (File.MEMORY, File.SESSION, File.HISTORY)
 # An entry should say one thing; a turn is shown five thousand characters in all.

@@ -1,4 +1,4 @@
-"""How alike two texts are, from where on they say the same, and when one forbids the other.
+"""How alike two texts are, and from where on they say the same.
 
 The measure is Dice's coefficient of pairs of letters: cheap, and the same for Chinese and English.
 Where the words of the index are at hand (`near_duplicate`), their Jaccard coefficient stands in for
@@ -10,18 +10,17 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from pipimem import resources
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.han import is_chinese
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
-from pipimem.text.word_lists import stop_words
+from pipimem.text.word_lists import negations, stop_words
 
 if TYPE_CHECKING:
     from pipimem.text.words.index_words import Bag
@@ -35,17 +34,11 @@ SAME_SUBJECT = 0.2
 REWORDED = 0.4
 # They say the same in other words, if they also agree in every number and denial.
 SAME_STATEMENT = 0.82
-# A tighter wording has hardly a pair of letters that the longer one has not.
-_TIGHTENED = 0.8
 # Above this share of common words of the index two entries say the same to a reader (the design's
 # number).
 NEAR_DUPLICATE = 0.7
 
 _NUMBERS = re.compile(r"\d+")
-_DENIAL = re.compile(
-    r"\b(?:no|not|never|don't|doesn't|isn't|won't|can't|without|stop)\b|[不没别勿无非禁]",
-    re.IGNORECASE,
-)
 # What is written in one piece: words, paths, versions. A full stop at its end is the sentence's.
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-_./@:\\'’][A-Za-z0-9]+)*")
 
@@ -90,17 +83,8 @@ def says_the_same(a: str, b: str) -> bool:
     return Statement.of(a).says_the_same(Statement.of(b))
 
 
-def is_tightened(old: str, new: str) -> bool:
-    """Whether `new` says `old` in fewer of its words: the same names, numbers, days and denials."""
-    before, after = Statement.of(old), Statement.of(new)
-    if (before.numbers, before.denials) != (after.numbers, after.denials):
-        return False
-    if names_differ(old, new) or _values(old) != _values(new):
-        return False
-    return share_in(after.grams, before.grams) >= _TIGHTENED
-
-
-def _values(text: str) -> list[str]:
+def values(text: str) -> list[str]:
+    """Return the numbers, dates and days of a text, sorted."""
     return sorted(found[0].casefold() for found in _VALUE().finditer(text))
 
 
@@ -118,7 +102,7 @@ class Statement:
         """What of a text is compared: of a quote the words that were said."""
         quote = read_quote(text)
         numbers = tuple(sorted(_NUMBERS.findall(quote.said)))
-        return cls(bigrams(text), numbers, len(_DENIAL.findall(quote.said)), quote)
+        return cls(bigrams(text), numbers, len(denials().findall(quote.said)), quote)
 
     def says_the_same(self, other: Statement) -> bool:
         """Whether both have nearly the same letters, and the very same numbers and denials.
@@ -132,12 +116,22 @@ class Statement:
         return alike(self.grams, other.grams) >= SAME_STATEMENT
 
 
+@cache
+def denials() -> re.Pattern[str]:
+    """Return the pattern of the words and characters that deny: the longest first."""
+    chinese = [word for word in negations() if not word.isascii() and len(word) > 1]
+    english = [re.sub("nt$", "n['’]?t", word) for word in negations() if word.isascii()]
+    words = "|".join(sorted((*english, "stop"), key=len, reverse=True))
+    longer = "|".join(sorted(chinese, key=len, reverse=True))
+    return re.compile(rf"\b(?:{words})\b|{longer}|[不没别勿无非禁]", re.IGNORECASE)
+
+
 def same_subject(old: str, new: str) -> bool:
     """Whether `new` may be a newer word on what `old` says, in one language.
 
     Two that only share a date may not.
     """
-    return share_in(_matter(old), _matter(new)) >= SAME_SUBJECT
+    return share_in(subject_grams(old), subject_grams(new)) >= SAME_SUBJECT
 
 
 def same_script(a: str, b: str) -> bool:
@@ -148,7 +142,8 @@ def same_script(a: str, b: str) -> bool:
     return is_chinese(a) is is_chinese(b)
 
 
-def _matter(text: str) -> frozenset[str]:
+def subject_grams(text: str) -> frozenset[str]:
+    """Return the pairs of letters of a text, values and words of grammar aside."""
     return bigrams(_GRAMMAR().sub(" ", _VALUE().sub(" ", words_said(text))))
 
 
@@ -245,40 +240,3 @@ def rarest(grams: Iterable[str], spread: Mapping[str, int], least: float) -> lis
     by_rarity = sorted(grams, key=lambda gram: (spread[gram], gram))
     shared = math.ceil(least / (2 - least) * len(by_rarity))
     return by_rarity[: len(by_rarity) - shared + 1]
-
-
-def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pairs of places, the earlier one first, of which one forbids what the other does not.
-
-    Texts with different numbers are no such pair: a newer limit is not the opposite of the older.
-    """
-    said = [words_said(text) for text in texts]
-    plain = [_without_permission(text) for text in said]
-    forbidding = [place for place, text in enumerate(said) if _forbids(text)]
-    allowing = sorted(set(range(len(said))).difference(forbidding))
-    allowed = SimilarTexts(plain[place] for place in allowing)
-    for place in forbidding:
-        # One is enough to be told of: a text may stand there in a hundred wordings.
-        found = allowed.of(plain[place]) if plain[place] else []
-        if found:
-            other = allowing[found[0]]
-            yield min(place, other), max(place, other)
-
-
-def _forbids(text: str) -> bool:
-    return bool(_pattern("forbids").search(text))
-
-
-def _without_permission(text: str) -> str:
-    text = _pattern("forbids").sub(" ", text)
-    return " ".join(_pattern("allows").sub(" ", text).split())
-
-
-@cache
-def _pattern(heading: str) -> re.Pattern[str]:
-    words = resources.sections("words/permission")[heading]
-    parts = []
-    for word in words:
-        escaped = re.escape(word)
-        parts.append(rf"\b{escaped}\b" if word.isascii() else escaped)
-    return re.compile("|".join(parts), re.IGNORECASE)

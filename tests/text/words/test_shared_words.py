@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pipimem.text.words.shared_words import shared_words
+import pytest
+from pipimem.text.words.shared_words import shared_words, shares_new_words
 
 
 def _best(texts: list[str], long: str) -> str:
@@ -31,3 +32,20 @@ def test_words_meet_in_other_forms() -> None:
     assert shared_words(["新的資料庫"], "数据和资料库")[0] > 0
     assert shared_words(["the port is 9090"], "why 9090?")[0] > 0
     assert shared_words(["the port is 9090", "", "的"], "the 909 is") == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said", "is_said"),
+    [
+        ("the port is 9090", "the port is 8080", "8080 please", True),
+        ("the port is 9090", "the port is 8080", "the port, please", False),
+        ("Tom deploys on Fridays", "Tom deploys on Tuesdays", "make it Tuesday", True),
+        ("we deploy it", "we never deploy it", "no more deploying", True),
+        ("we deploy it", "we never deploy it", "is it not nice today?", False),
+        ("部署在周五", "部署在周二", "改到周二", True),
+        ("部署在周五", "部署在周二", "今天天气好", False),
+    ],
+)
+def test_what_is_new_in_a_text_was_said(old: str, new: str, said: str, is_said: bool) -> None:
+    """Words that came in; if only a denial or grammar changed, any word of the text."""
+    assert shares_new_words(old, new, [said]) is is_said
