@@ -10,10 +10,25 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pipimem import Channel, File, Kind, Message, Pipimem, Turn
+from pipimem import (
+    Assistant,
+    Bullet,
+    Call,
+    Channel,
+    Consolidate,
+    Consolidated,
+    EntryPlace,
+    File,
+    Kind,
+    Learned,
+    Message,
+    Pipimem,
+    Turn,
+)
 from pipimem.errors import NothingFound, PipimemError, StoreError
 
 __all__ = [
+    "Assistant",
     "Channel",
     "File",
     "Kind",
@@ -30,10 +45,12 @@ __all__ = [
     "folder_of",
     "forget",
     "log",
+    "model_that_answers",
     "note",
     "remember",
     "restore",
     "retract",
+    "save_entry",
     "save_file",
     "search",
     "take_in",
@@ -162,3 +179,36 @@ async def view_file(channel: Channel, file: File) -> Any:
 async def save_file(channel: Channel, file: File, draft: str, base: Any) -> Any:
     """Save a whole note as the web view does; `base` is what `view_file` returned."""
     return await channel.files.save(file, draft, base=base.text, etag=base.etag)
+
+
+async def save_entry(channel: Channel, view: Any, draft: str) -> Any:
+    """Save other lines for the first entry of a view, as the web view does."""
+    block = next(block for block in view.blocks if block.kind == "entry")
+    place = EntryPlace(view.file, block.section, block.entry.id, block.source)
+    return await channel.files.save_entry(place, draft)
+
+
+class _ModelThatAnswers:
+    """An assistant whose answer says the same text in each of its fields."""
+
+    name = "test"
+    paid = True
+
+    def __init__(self, text: str, sources: tuple[str, ...]) -> None:
+        self.text = text
+        self.sources = sources
+
+    async def answer(self, task: Any, call: Call) -> Any:
+        """Answer a consolidation; other tasks have no answer."""
+        if not isinstance(task, Consolidate):
+            raise PipimemError(f"no answer for {call.channel}")
+        learned = Learned(Kind.FACT, self.text, self.sources, speaker="Ann")
+        bullet = Bullet(self.text, self.sources)
+        return Consolidated(
+            (learned,), title=self.text, history=(bullet,), sheet={"Current State": (self.text,)}
+        )
+
+
+def model_that_answers(text: str, sources: tuple[str, ...]) -> Assistant:
+    """Return a model that learns a text from these messages, and tells it in the history."""
+    return _ModelThatAnswers(text, sources)
