@@ -44,6 +44,7 @@ __all__ = [
     "entries",
     "folder_of",
     "forget",
+    "forget_preview",
     "log",
     "model_that_answers",
     "note",
@@ -149,6 +150,11 @@ async def forget(
     return await channel.forget(
         text, speaker=speaker, message=message, keep_transcript=keep_transcript
     )
+
+
+async def forget_preview(channel: Channel, text: str | Sequence[str]) -> Any:
+    """Return what a forget of a text would remove."""
+    return await channel.files.forget_preview(text)
 
 
 async def log(channel: Channel, count: int = 20) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 
@@ -39,71 +39,43 @@ TOO_LONG = 10.0
 # long as another; of three the best counts.
 ATTEMPTS = 3
 
-UNITS = {
-    "digits": "1",
-    "numbers": "1 ",
-    "letters": "a",
-    "capitals": "A",
-    "words": "tea ",
-    "initials": "A. ",
-    "titles": "Ab ",
-    "negations": "not ",
-    "Han": "我",
-    "Han words": "记住 ",
-    "Han numerals": "一",
-    "round brackets": "(",
-    "closed brackets": "()",
-    "square brackets": "[",
-    "links": "[a](",
-    "braces": "{",
-    "straight quotes": '"',
-    "quoted letters": '"a',
-    "apostrophes": "'",
-    "curly quotes": "“",
-    "corner brackets": "「",
-    "closed corners": "「」",
-    "dashes": "-",
-    "bullets": "- ",
-    "starred bullets": "* ",
-    "rules": "---\n",
-    "underscores": "_",
-    "dots": ".",
-    "dotted letters": "a.b",
-    "ellipses": "…",
-    "angle brackets": "<",
-    "tags": "<a",
-    "comments": "<!--",
-    "private tags": "<private>",
-    "citations": "> ",
-    "backticks": "`",
-    "fences": "```\n",
-    "pipes": "|",
-    "headings": "# ",
-    "dates": "2026-03-02 ",
-    "Chinese dates": "3月2日",
-    "clocks": "12:30 ",
-    "Chinese commas": "，",
-    "Chinese stops": "。",
-    "Chinese colons": "：",
-    "Chinese questions": "？",
-    "ideographic spaces": "\u3000",
-    "spaces": " ",
-    "tabs": "\t",
-    "line ends": "\n",
-    "short lines": "a\n",
-    "empty list items": "- \n",
-    "addresses": "http://",
-    "at signs": "@",
-    "mail addresses": "a@b.",
-    "paths": "a/",
-    "backslashes": "\\",
-    "entities": "&#",
-    "assignments": "a=",
-    "labels": "a: ",
-    "secrets": "password ",
-    "emoji": "😀\u200d",
-    "zero-width spaces": "\u200b",
-}
+# What hostile text is made of. A unit with `№` in it has the number of the repetition there.
+UNITS = (
+    # digits, letters, words
+    "1", "1 ", "1.", "1,,", "1-", "1/", "0", "+1 1 ", "4111 ", "7 ", "三", "一二", "二〇",
+    "a", "A", "a ", "A. ", "Ab ", "aB", "A1b2", "Ａ", "我", "我 ", "年", "tea ", "no ", "not ", "一二三 ",
+    "only ", "what next ", "may ", "以后", "记住 ", "好的没事了", "ha", "哈", "嗯", "😂 ", "send all ",
+    # brackets and quotation marks
+    "(", "()", "[", "[]", "[a](", "{", "{{", '{"a":', '"', '"a', "'", "a'", "“", "“a”", "「", "「」", "《", "（",
+    # dashes, dots, other signs
+    "-", "- ", "a-", "a_", "_", "---\n", "-x ", ".", "a.", "a.b", "...", "…", "!?", "a: ", "a=", "=>", "*", "* ",
+    "**", "|", "| a | b |\n|---|---|\n", "#", "# ", "## a\n\n", "~", "\\", "\\u003c", "&#", "&lt;", "&amp;", "$", "%",
+    "`", "```\n", "``` `` ` ", "~~~\n", "> ", "> \n", ">> a\n", "[(", "@", "@a ", "a@b.", "http://", "http://a?b=", "a/",
+    # tags and comments
+    "<", "< ", "<a", "<a>", "</a>", "<!--", "<!-- a -->", "<private>", "</private>", "<private", "[private]",
+    "<!-- private -->", "`<private>` ", "<pri<private></private>vate>", "<div hidden>", "<think>",
+    "</pipimem-memory-abcdefgh>", "<pipimem-memory-abcdefgh>\n- a\n", "pipimem-memory-", "[MEMORY: a]\n- b\n",
+    # days and times
+    "2026-03-02 ", "2026-", "3月2日", "1月", "12:30 ", "tomorrow ", "on Friday ", "in 2 days ", "下周", "三天", "月底",
+    # Chinese signs
+    "，", "。", "：", "；", "、", "？", "！", "\u3000", "花 ", "请，",
+    # white space and what nobody sees
+    " ", "\t", "\n", "\r\n", " \n", "a\n", "- a\n", "- \n", "1. a\n", "- a\n  - b\n    - c\n", "a\n\n",
+    "\u200b", "\u200bpassword ", "👩\u200d", "e\u0301", "\x07", "\u202e",
+    # what may be a secret
+    "password ", "password: ", "token:", "sk-", "eyJ", "://a:", "密码", "密码是", "口令：", "账号 ", "login a:b ",
+    "mysql -p", "-----BEGIN PRIVATE KEY-----", "[secret:", "x1 is my ", "138 ",
+    # no line like another, and lines by twos
+    "line № of many\n", "- job №, try №\n", "file-name-of-№.md ", "- Ann said № on 2026-03-02\n",
+)  # fmt: skip
+
+
+def repeated(unit: str, length: int) -> str:
+    """Return a unit again and again, up to about this length."""
+    count = max(1, length // len(unit))
+    if "№" not in unit:
+        return unit * count
+    return "".join(unit.replace("№", str(number)) for number in range(count))
 
 
 @dataclass
@@ -114,7 +86,6 @@ class Trial:
     text: str
     seconds: float = 0.0
     model: door.Assistant | None = None
-    _channel: str = field(default=CHANNEL)
 
     def __post_init__(self) -> None:
         rmtree(self.root, ignore_errors=True)
@@ -122,7 +93,7 @@ class Trial:
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        """Add the processor time of the block; a refusal by pipimem is an answer as well."""
+        """Add the processor time of the block; a refusal by pipimem ends it, and is an answer."""
         gc.collect()
         began = time.process_time()
         try:
@@ -136,7 +107,7 @@ class Trial:
     async def channel(self, kind: str = "dm") -> AsyncIterator[door.Channel]:
         """Open the channel of a new `Pipimem`."""
         async with Pipimem(self.root, assistant=self.model) as pipimem:
-            yield await pipimem.channel(self._channel, kind=kind)
+            yield await pipimem.channel(CHANNEL, kind=kind)
 
     def command(self, *arguments: str) -> None:
         """Run a command of the command line; its processor time is measured."""
@@ -155,7 +126,10 @@ class Trial:
 
     def note(self, name: str) -> None:
         """Write a note of the channel: a line that everybody knows, then the text."""
-        self.file(f"channels/{CHANNEL}/{name}", f"# Memory\n\n## Facts\n\n- tea is green\n{self.text}\n- b\n")
+        self.file(
+            f"channels/{CHANNEL}/{name}",
+            f"# Memory\n\n## Facts\n\n- tea is green\n{self.text}\n- b\n",
+        )
 
 
 Function = Callable[[Trial], Awaitable[None]]
@@ -255,9 +229,9 @@ async def a_compaction_by_a_model(trial: Trial) -> None:
 
 async def _compacted(trial: Trial, kind: str) -> None:
     messages = [
-        spoken(f"we talked of tea: {trial.text}"),
-        Message.assistant(trial.text, id="answer"),
-        Message(role="tool", content=trial.text, id="output"),
+        spoken(f"we talked of tea: {trial.text} yes"),
+        Message.assistant(f"{trial.text} yes", id="answer"),
+        Message(role="tool", content=f"{trial.text} yes", id="output"),
         spoken(trial.text, 1, "Bob" if kind == "group" else "Ann"),
     ]
     async with trial.channel(kind) as channel:
@@ -299,7 +273,9 @@ async def remember(trial: Trial) -> None:
     async with trial.channel() as channel:
         with trial.measured():
             await door.remember(channel, f"tea {trial.text} a", speaker="Ann")
+        with trial.measured():
             await door.remember(channel, f"tea {trial.text} b", kind=Kind.CONSTRAINT)
+        with trial.measured():
             await door.before_turn(channel, "tea?")
 
 
@@ -308,11 +284,10 @@ async def update(trial: Trial) -> None:
     """An entry gets the text, then another text."""
     async with trial.channel() as channel:
         await door.remember(channel, "tea is green")
-        with trial.measured():
-            (entry,) = await door.entries(channel)
-            await door.update(channel, entry.id, f"tea {trial.text} is black")
-            (entry,) = await door.entries(channel)
-            await door.update(channel, entry.id, "tea is white")
+        for text in (f"tea {trial.text} is black", "tea is white"):
+            with trial.measured():
+                (entry,) = await door.entries(channel)
+                await door.update(channel, entry.id, text)
 
 
 @function
@@ -323,7 +298,8 @@ async def forget(trial: Trial) -> None:
         await door.remember(channel, text)
         await door.take_in(channel, [spoken(text), spoken(f"and {text} and", 1)])
         with trial.measured():
-            await channel.files.forget_preview(text)
+            await door.forget_preview(channel, text)
+        with trial.measured():
             await door.forget(channel, text)
 
 
@@ -351,8 +327,9 @@ async def view_and_save_a_note(trial: Trial) -> None:
     async with trial.channel() as channel:
         with trial.measured():
             seen = await door.view_file(channel, File.MEMORY)
-            await door.save_file(channel, File.MEMORY, f"{seen.text}- {trial.text}\n", seen)
-            await door.save_file(channel, File.MEMORY, f"- {trial.text} b\n{seen.text}", seen)
+        for draft in (f"{seen.text}- {trial.text}\n", f"- {trial.text} b\n{seen.text}"):
+            with trial.measured():
+                await door.save_file(channel, File.MEMORY, draft, seen)
 
 
 @function
@@ -375,7 +352,9 @@ async def history(trial: Trial) -> None:
             changes = await door.log(channel)
             await door.diff(channel, changes[-1].number)
             await channel.history.blame()
+        with trial.measured():
             await door.undo(channel)
+        with trial.measured():
             await door.restore(channel, changes[0].number)
 
 
@@ -533,7 +512,7 @@ async def replay_command(trial: Trial) -> None:
 
 def seconds_of(tried: Function, root: Path, unit: str, length: int) -> float:
     """Return the processor seconds of a function for a text of about this length."""
-    trial = Trial(root, unit * (length // len(unit)))
+    trial = Trial(root, repeated(unit, length))
     anyio.run(tried, trial)
     return trial.seconds
 
@@ -586,7 +565,7 @@ async def everything(trial: Trial) -> None:
             await door.forget(channel, text)
 
 
-SHORT_UNITS = ("digits", "dashes", "dots", "tags", "quoted letters", "spaces", "Chinese commas")
+SHORT_UNITS = ("1", "-", ".", "<a", '"a', " ", "，", "哈")
 
 
 @pytest.mark.parametrize("unit", SHORT_UNITS)
@@ -596,7 +575,7 @@ def test_ten_times_the_text_takes_about_ten_times_as_long(
     """A turn, a compaction, a search and a forget, with 2,000 and 20,000 characters."""
     root = tmp_path / "workspace"
     seconds_of(everything, root, "tea ", 100)
-    growth = growth_of(everything, root, UNITS[unit], SHORT, SHORT_FLOOR, SHORT_RATIO)
+    growth = growth_of(everything, root, unit, SHORT, SHORT_FLOOR, SHORT_RATIO)
     count_trials()
     assert growth.ratio <= SHORT_RATIO, str(growth)
 
@@ -612,9 +591,9 @@ def test_no_text_takes_more_than_time_in_proportion(
     root = tmp_path / "workspace"
     seconds_of(tried, root, "tea ", 100)
     slow = []
-    for unit, repeated in UNITS.items():
-        growth = growth_of(tried, root, repeated, LONG, LONG_FLOOR, LONG_RATIO)
+    for unit in UNITS:
+        growth = growth_of(tried, root, unit, LONG, LONG_FLOOR, LONG_RATIO)
         count_trials()
         if growth.ratio > LONG_RATIO:
-            slow.append(f"{unit}: {growth}")
+            slow.append(f"{unit!r}: {growth}")
     assert not slow, "\n".join(slow)
