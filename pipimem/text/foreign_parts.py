@@ -35,9 +35,7 @@ _HIDES = Pattern(
     re.IGNORECASE,
 )
 _ELEMENT = Pattern(r"<(?P<tag>\w++)[^>]*+>.*?(?:</(?P=tag)>|\Z)", re.IGNORECASE | re.DOTALL)
-_UNSEEN = Pattern(
-    r"[\u200b\u2060\ufeff][^\u200b\u2060\ufeff]{8,}?[\u200b\u2060\ufeff]", re.DOTALL
-)
+_UNSEEN = Pattern(r"[\u200b\u2060\ufeff][^\u200b\u2060\ufeff]{8,}?[\u200b\u2060\ufeff]", re.DOTALL)
 # What a word that is a file's name ends with, before closing signs.
 _SUFFIX = Pattern(r"\.[A-Za-z]\w{1,4}(?=\W*\Z)")
 _JOINTS = Pattern(r"(?<![_-])[_-]+(?=\w)")
