@@ -29,12 +29,11 @@ from tests.promises.front_door import File, Kind, Message, Pipimem, PipimemError
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the time of processes is read")
 
 CHANNEL = "room"
-# Of a longer message no more than 4,000 characters are read to learn from it: what takes the square
-# of a message's length shows below that, or not at all.
-SHORT, LONG = (400, 4_000), (10_000, 100_000)
+# Of a message no more than 8,000 characters are judged: what takes the square shows up to there.
+SHORT, LONG = (800, 8_000), (10_000, 100_000)
 # Seconds that any call may take whatever its text is: they hide the noise of a short measurement.
 SHORT_FLOOR, LONG_FLOOR, COMMAND_FLOOR = 0.05, 0.02, 0.2
-SHORT_RATIO, LONG_RATIO = 25, 20
+SHORT_RATIO, LONG_RATIO = 10, 20
 # A function that takes so long for the shorter text is not asked about the longer one.
 TOO_LONG = 10.0
 # The caches of a processor and the collector of garbage make a single measurement up to twice as
@@ -570,8 +569,8 @@ async def everything(trial: Trial) -> None:
         text = f"tea {trial.text} tea"
         with trial.measured():
             turn = await door.before_turn(channel, trial.text, speaker="Ann")
-            said = [spoken(f"{trial.text} {number}", number) for number in range(8)]
-            await channel.after_turn(turn, [*said, spoken(text, 8)])
+            said = [spoken(f"{trial.text} {number}", number) for number in range(2)]
+            await channel.after_turn(turn, [*said, spoken(text, 2)])
             await channel.before_compaction(deadline=600)
             await door.remember(channel, text)
             await door.search(channel, trial.text)
@@ -585,7 +584,7 @@ SHORT_UNITS = ("1", "-", ".", "<a", '"a', " ", "，", "哈")
 def test_ten_times_the_text_takes_about_ten_times_as_long(
     unit: str, tmp_path: Path, count_trials: Callable[..., None]
 ) -> None:
-    """A turn, a compaction, a search and a forget, with 400 and 4,000 characters."""
+    """A turn, a compaction, a search and a forget, with 800 and 8,000 characters."""
     root = tmp_path / "workspace"
     seconds_of(everything, root, "tea ", 100)
     growth = growth_of(everything, root, unit, SHORT, SHORT_FLOOR, SHORT_RATIO)
