@@ -24,7 +24,8 @@ _TOOL_HEAD, _TOOL_TAIL = 300, 300
 # Lines of tool output that say nothing to remember: progress bars, separators, bare numbers,
 # time-stamped debug lines.
 _NOISE = re.compile(
-    r"^\s*(?:[\W\d_]*|.*\b\d{1,3}%.*|(?:\[?\d[\d:.,TZ /+-]{7,}\]?\s*)?(?:DEBUG|TRACE|INFO)\b.*)$"
+    r"^\s*+(?:[\W\d_]*|.*\b\d{1,3}%.*"
+    r"|(?:\[?\d[\d:.,TZ /+-]{7,}(?:\]\s*|[^\S ]\s*)?)?(?:DEBUG|TRACE|INFO)\b.*)$"
 )
 _COMMAND = re.compile(
     r"^\s*[/!](?:memory|why|forget|usage|new|compact|remember|recall|search)\b", re.IGNORECASE

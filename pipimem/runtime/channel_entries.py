@@ -38,7 +38,7 @@ from pipimem.text.secrets import redacted
 _MARKS = re.compile(r"\[secret:[a-z0-9 :-]{1,40}\]")
 # A label and its secret: "the door code is [secret:password]", 门锁密码 [secret:password].
 _NOTHING_BUT_A_SECRET = re.compile(
-    rf"(?=.*\w)(?:[^,;.!?\n，；。！？\[]*{_MARKS.pattern}|{_MARKS.pattern}[^,;.!?\n，；。！？\[]*)"
+    rf"(?=.*\w)(?:[^,;.!?\n，；。！？\[]*+{_MARKS.pattern}|{_MARKS.pattern}[^,;.!?\n，；。！？\[]*+)"
     r"[\s#.!。！]*"
 )
 _ID_HINT = "Give the id of an entry, as `entries` and `search` have it."

@@ -275,7 +275,7 @@ class WorkspaceStore:
 def _fleet_of(root: Path) -> FleetSettings:
     text = read_text(root / "pipimem.toml", root) or ""
     # Parsed only where it may say something: most workspaces have one host, and no time to lose.
-    is_named = re.search(r"^\s*database\s*=", text, re.MULTILINE)
+    is_named = re.search(r"^[^\S\n]*+database\s*=", text, re.MULTILINE)
     return settings_from(text).fleet if is_named else FleetSettings()
 
 

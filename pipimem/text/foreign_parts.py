@@ -6,11 +6,11 @@ What are left are its speaker's own words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from pipimem.text.han import HAN_CHARACTER
-from pipimem.text.patterns import Pattern
+from pipimem.text.patterns import Pattern, replaced
 from pipimem.text.plain_readings import hidden
 
 # In the order in which they are taken out: a forwarded mail may hold code. What nobody
@@ -18,26 +18,28 @@ from pipimem.text.plain_readings import hidden
 _SHOWN = (
     # All behind the line that says so.
     Pattern(
-        r"^[ \t>]*(?:-{2,}[^\n]*\b(?:forwarded|original)\b[^\n]*|(?:begin )?forwarded message:?"
-        r"|-{2,}[^\n]*(?:转发|原始邮件)[^\n]*|(?:From|发件人)\s*[:：][^\n]*)$.*\Z",
+        r"^[ \t>]*+(?:--[^\n]*(?:\b(?:forwarded|original)\b|转发|原始邮件)[^\n]*"
+        r"|(?:begin )?forwarded message:?|(?:From|发件人)\s*[:：][^\n]*)$.*\Z",
         re.IGNORECASE | re.MULTILINE | re.DOTALL,
     ),
     Pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
     Pattern(r"^[ \t]*[>＞].*$", re.MULTILINE),
     Pattern(r"「[^」]{24,}」?|『[^』]{24,}』?|“[^”]{40,}”?|(?<!\w)\"[^\"]{40,}\""),
 )
-_HIDDEN = (
-    Pattern(r"<!--.*?(?:-->|\Z)", re.DOTALL),
-    Pattern(
-        r"<(?P<tag>\w+)\b[^>]*(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0"
-        r"|color\s*:\s*(?:white|#fff)|\bhidden\b)[^>]*>.*?(?:</(?P=tag)>|\Z)",
-        re.IGNORECASE | re.DOTALL,
-    ),
-    Pattern(r"[\u200b\u2060\ufeff][^\u200b\u2060\ufeff]{8,}?[\u200b\u2060\ufeff]", re.DOTALL),
+_COMMENT = Pattern(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+# A tag that is never closed reaches to the end of the text: no tag inside it is tried in turn.
+_TAG = Pattern(r"<\w++([^>]*+)(?:>|\Z)")
+_HIDES = Pattern(
+    r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0"
+    r"|color\s*:\s*(?:white|#fff)|\bhidden\b",
+    re.IGNORECASE,
 )
+_ELEMENT = Pattern(r"<(?P<tag>\w++)[^>]*+>.*?(?:</(?P=tag)>|\Z)", re.IGNORECASE | re.DOTALL)
+_UNSEEN = Pattern(r"[\u200b\u2060\ufeff][^\u200b\u2060\ufeff]{8,}?[\u200b\u2060\ufeff]", re.DOTALL)
 # What a word that is a file's name ends with, before closing signs.
 _SUFFIX = Pattern(r"\.[A-Za-z]\w{1,4}(?=\W*\Z)")
-_JOINTS = Pattern(r"[_-]+(?=\w)")
+_JOINTS = Pattern(r"(?<![_-])[_-]+(?=\w)")
+_WORD = Pattern(r"\S+")
 # A name of at least four words, or of so many Chinese characters, says something.
 _LEAST_JOINTS, _LEAST_HAN = 3, 6
 _LONGEST_SUFFIX = 12
@@ -61,25 +63,40 @@ def taken_apart(text: str) -> MessageParts:
     if spelled:
         unseen.append(spelled)
         text = "".join(one for one in text if not "\U000e0000" <= one <= "\U000e007f")
-    text = _without(text, _HIDDEN, unseen)
+    text = _without(text, _COMMENT().finditer(text), unseen)
+    text = _without(text, _hidden_elements(text), unseen)
+    text = _without(text, _UNSEEN().finditer(text), unseen)
     shown: list[str] = []
-    text = _without(text, _SHOWN, shown)
-    names = [word for word in text.split() if _is_file_name(word)]
-    for name in names:
-        text = text.replace(name, "\n")
+    for pattern in _SHOWN:
+        text = _without(text, pattern().finditer(text), shown)
+    names: list[str] = []
+    text = _without(text, filter(_is_file_name, _WORD().finditer(text)), names)
     return MessageParts(text.strip(), (*shown, *names), tuple(unseen))
 
 
-def _without(text: str, parts: Iterable[Pattern], found: list[str]) -> str:
-    """The text without these parts, which are added to `found`."""
-    for pattern in parts:
-        found += [one[0] for one in pattern().finditer(text)]
-        text = pattern().sub("\n", text)
-    return text
+def _without(text: str, parts: Iterable[re.Match[str]], found: list[str]) -> str:
+    """The text without these parts, each of which is a line end there, and is added to `found`."""
+    taken = list(parts)
+    found += [part[0] for part in taken]
+    return replaced(text, ((part.start(), part.end(), "\n") for part in taken))
 
 
-def _is_file_name(word: str) -> bool:
+def _hidden_elements(text: str) -> Iterator[re.Match[str]]:
+    """Yield the elements of HTML whose first tag says that they are not shown."""
+    position = 0
+    while tag := _TAG().search(text, position):
+        position = tag.end()
+        if not tag[0].endswith(">") or not _HIDES().search(text, *tag.span(1)):
+            continue
+        element = _ELEMENT().match(text, tag.start())
+        if element:
+            position = element.end()
+            yield element
+
+
+def _is_file_name(found: re.Match[str]) -> bool:
     """Whether a word is the name of a file that says something."""
+    word = found[0]
     if "://" in word or not _SUFFIX().search(word[-_LONGEST_SUFFIX:]):
         return False
     if len(_JOINTS().findall(word)) >= _LEAST_JOINTS:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from pipimem.memory.requests import MemoryRequest, requests, withheld, without_requests
 from pipimem.notes.message import Message
@@ -121,12 +119,3 @@ def test_a_secret_that_somebody_asked_to_remember_is_told_without_it() -> None:
     asked = "asked to remember what looks like a password or code"
     assert withheld(said, {"m6"}) == (f"Tom {asked} (m1)", f"somebody {asked} (m2)")
     assert withheld(said[-1:], ()) == (f"小王 {asked} (m6)",)
-
-
-@pytest.mark.parametrize("unit", ["，", ",", ", ", "请，", ".,", "a, "])
-def test_a_message_of_nothing_but_commas_takes_no_square_of_its_length(unit: str) -> None:
-    """4,000 characters, as many as are read of a message, took a second."""
-    text = (unit * 4_000)[:4_000]
-    began = time.process_time()
-    assert withheld([Message("user", text, id="m1", speaker="Tom")], learnt=()) == ()
-    assert time.process_time() - began < 0.3

@@ -10,10 +10,25 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pipimem import Channel, EntryPlace, File, Kind, Message, Pipimem, Turn
+from pipimem import (
+    Assistant,
+    Bullet,
+    Call,
+    Channel,
+    Consolidate,
+    Consolidated,
+    EntryPlace,
+    File,
+    Kind,
+    Learned,
+    Message,
+    Pipimem,
+    Turn,
+)
 from pipimem.errors import NothingFound, PipimemError, StoreError
 
 __all__ = [
+    "Assistant",
     "Channel",
     "File",
     "Kind",
@@ -29,7 +44,9 @@ __all__ = [
     "entries",
     "folder_of",
     "forget",
+    "forget_preview",
     "log",
+    "model_that_answers",
     "note",
     "remember",
     "restore",
@@ -136,6 +153,11 @@ async def forget(
     )
 
 
+async def forget_preview(channel: Channel, text: str | Sequence[str]) -> Any:
+    """Return what a forget of a text would remove."""
+    return await channel.files.forget_preview(text)
+
+
 async def log(channel: Channel, count: int = 20) -> tuple[Any, ...]:
     """Return the newest changes; each has a `number`."""
     return await channel.history.log(count)
@@ -178,3 +200,29 @@ async def take_out_shown(channel: Channel, file: File, block: Any) -> Any:
 
 def _place(file: File, block: Any) -> EntryPlace:
     return EntryPlace(file, block.section, block.entry.id, block.source)
+
+
+class _ModelThatAnswers:
+    """An assistant whose answer says the same text in each of its fields."""
+
+    name = "test"
+    paid = True
+
+    def __init__(self, text: str, sources: tuple[str, ...]) -> None:
+        self.text = text
+        self.sources = sources
+
+    async def answer(self, task: Any, call: Call) -> Any:
+        """Answer a consolidation; other tasks have no answer."""
+        if not isinstance(task, Consolidate):
+            raise PipimemError(f"no answer for {call.channel}")
+        learned = Learned(Kind.FACT, self.text, self.sources, speaker="Ann")
+        bullet = Bullet(self.text, self.sources)
+        return Consolidated(
+            (learned,), title=self.text, history=(bullet,), sheet={"Current State": (self.text,)}
+        )
+
+
+def model_that_answers(text: str, sources: tuple[str, ...]) -> Assistant:
+    """Return a model that learns a text from these messages, and tells it in the history."""
+    return _ModelThatAnswers(text, sources)

@@ -21,7 +21,11 @@ _CLAUSE = re.compile(
 )
 # A day may be given as a date here and as a weekday there.
 _TIMES = {"date": "time", "clock": "time", "weekday": "time"}
-_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*|\b[\w.-]+/[\w./-]+")
+# A path is looked for where a run of its characters begins: a run without a slash is read once.
+_LATIN_NAME = re.compile(
+    r"(?P<word>(?<![A-Za-z0-9])[A-Z][A-Za-z0-9.+#_-]*)"
+    r"|(?<![\w.-])[.-]*+(?![A-Z])(?P<path>[\w.-]++/[\w./-]+)"
+)
 _DAY_NUMBER, _MONTH_NAME = re.compile(r"\d+"), re.compile(r"[a-z]{3,}")
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)|of")
 _WORDS_IN_VALUE = re.compile(r"[a-z]+")
@@ -156,8 +160,9 @@ def units_of(text: str) -> frozenset[str]:
 @lru_cache(_TEXTS_READ)
 def names_of(text: str) -> frozenset[str]:
     """The names in Latin letters that a text holds, its first word and "I" aside."""
-    found = (match for match in _LATIN_NAME.finditer(text) if match.start() or "/" in match[0])
-    names = {match[0].casefold() for match in found} - stop_words() - {"i"}
+    found = (match for match in _LATIN_NAME.finditer(text) if match.start() or match["path"])
+    names = {(match["word"] or match["path"]).casefold() for match in found}
+    names -= {*stop_words(), "i"}
     in_values = {word for _, value in values_of(text) for word in _WORDS_IN_VALUE.findall(value)}
     return frozenset(name for name in names - in_values if not values_of(name))
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from pipimem import resources
+from pipimem.text.patterns import replaced
 
 _SECTION = re.compile(r"\[([a-z_ ]+)\]")
 _EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "
 _WORD = re.compile(r"\b[A-Za-z]+\b")
 # What quotation marks enclose is somebody else's wording: it decides nothing.
-_QUOTED = re.compile(r"「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"]*\"|《[^》]*》")
+_CLOSED_BY = {"「": "」", "『": "』", "“": "”", '"': '"', "《": "》"}
+_OPENING = re.compile(f"[{''.join(_CLOSED_BY)}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,24 @@ def first_match(some: Sequence[SentenceRule], text: str) -> re.Match[str] | None
 
 def without_quotes(text: str) -> str:
     """The text with dots for what stands in quotation marks; lengths stay."""
-    return _QUOTED.sub(lambda quoted: "·" * len(quoted[0]), text)
+    spans = _quotations(text)
+    return replaced(text, ((start, end, "·" * (end - start)) for start, end in spans))
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each quotation starts and ends; in a quotation no other begins."""
+    reached = 0
+    unclosed = set[str]()  # what is not closed once is not looked for again
+    for opening in _OPENING.finditer(text):
+        sign = opening[0]
+        if opening.start() < reached or sign in unclosed:
+            continue
+        closed = text.find(_CLOSED_BY[sign], opening.end())
+        if closed < 0:
+            unclosed.add(sign)
+        else:
+            reached = closed + 1
+            yield opening.start(), reached
 
 
 def _rule(line: str, where: str) -> SentenceRule:

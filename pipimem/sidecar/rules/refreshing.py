@@ -70,11 +70,13 @@ def _fresh_items(said: Sequence[Sentence], words: Words) -> dict[str, list[str]]
 def _open_wishes(said: Sequence[Sentence]) -> list[str]:
     """Quotes of what people ask for that nobody else, the bot included, has answered yet."""
     found: list[str] = []
-    for place, one in enumerate(said):
-        is_open = all(other.speaker == one.speaker or other.question for other in said[place + 1 :])
-        if one.role == "user" and is_open and _is_wish(one):
+    answering: set[str] = set()  # the speakers of what is said later and asks nothing
+    for one in reversed(said):
+        if one.role == "user" and answering <= {one.speaker} and _is_wish(one):
             found.append(one.quote())
-    return found
+        if not one.question:
+            answering.add(one.speaker)
+    return found[::-1]
 
 
 def _is_wish(sentence: Sentence) -> bool:

@@ -24,7 +24,8 @@ _MOST_CHARS = 1500
 
 _WITHHELD = re.compile(r"\[(?:private|redacted|secret)", re.IGNORECASE)
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_CITED_LINE = re.compile(r"^\s*>.*$", re.MULTILINE)
+# White space is matched whether a citation follows or not: a search goes on behind it.
+_CITED_LINE = re.compile(r"^\s*+(>.*$)?", re.MULTILINE)
 # What a platform adds: "[photo: a cat]", （图片）.
 _REMARK = re.compile(
     r"\[(?!private\]|redacted\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE
@@ -51,7 +52,7 @@ _ABBREVIATED = re.compile(
 )
 _END = re.compile(
     r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)(?!(?<=\b[Nn]o)\.\s\d)\.+[\"')]*(?=\s|$)"
-    rf"|\.+[\"')]*(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
+    rf"|(?<!\.)\.++[\"')]*+(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
 )
 _PAIRS = (("「", "」"), ("“", "”"), ("《", "》"), ("『", "』"), ("（", "）"))
 
@@ -232,7 +233,8 @@ def _asks(text: str) -> bool:
 
 def _parts(content: str) -> Iterator[str]:
     """The sentences of a message that are its speaker's own words."""
-    text = _CITED_LINE.sub("", _FENCE.sub(" ", without_private(content)))
+    text = _FENCE.sub(" ", without_private(content))
+    text = _CITED_LINE.sub(lambda found: "" if found[1] else found[0], text)
     text = _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text))
     parts = split("\n".join(map(_items_apart, text[:_MOST_CHARS].splitlines())))
     for part in parts[:-1] if len(text) > _MOST_CHARS else parts:

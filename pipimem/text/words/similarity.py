@@ -47,7 +47,7 @@ _VALUE = Pattern(
     rf"\d+(?:[-:/.,]\d+)*|\b{WEEKDAY_EN}s?\b"
     r"|\b(?:january|february|march|april|may|june|july|august"
     r"|september|october|november|december)\b"
-    rf"|{WEEKDAY_ZH}|[一二三四五六七八九十两]+[点号日月年]",
+    rf"|{WEEKDAY_ZH}|[一二三四五六七八九十两]{{1,8}}[点号日月年]",
     re.IGNORECASE,
 )
 # The commonest words of any sentence; rarer ones of grammar hardly count among the pairs of a text.

@@ -19,7 +19,7 @@ _INDEX = "MEMORY.md"
 _PEOPLES = ("CLAUDE.md", "CLAUDE.local.md")
 _KINDS = {"user": Kind.IDENTITY, "feedback": Kind.PREFERENCE}
 # A line of the index: - [Title](file.md) and what it is about.
-_LINK = re.compile(r"\[[^\]]*\]\([^)\s]+\.md\)")
+_LINK = re.compile(r"\[[^\[\]]*+\]\([^()\s]+\.md\)")
 # A fact of more is a page: each of its paragraphs is an entry.
 _LONGEST_FACT = 1_200
 

@@ -13,7 +13,7 @@ from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.found import FoundEntry, LeftOut
 
-_FIELD = re.compile(r"^\s*([A-Za-z_][\w-]*):\s*(.*?)\s*$")
+_FIELD = re.compile(r"^\s*([A-Za-z_][\w-]*):(.*)$")
 _BLOCK = re.compile(r"[|>][+-]?")
 _EMPTY_BOXES = ("[ ]", "[]")
 _TO_DO, _DONE = ("[ ] ", "[] "), ("[x] ", "[X] ")
@@ -44,8 +44,8 @@ def front_matter(text: str) -> dict[str, str]:
             return fields
         found = _FIELD.match(line)
         if found:
-            name = found[1]
-            value = "" if _BLOCK.fullmatch(found[2]) else found[2]
+            name, value = found[1], found[2].strip()
+            value = "" if _BLOCK.fullmatch(value) else value
             fields[name] = value.strip("\"'")
         elif name and line.strip():
             fields[name] = f"{fields[name]} {line.strip()}".strip()

@@ -1,1 +1,0 @@
-"""How the time of every public call grows with what people paste."""
