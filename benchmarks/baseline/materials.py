@@ -1,9 +1,13 @@
-"""Channels of any size, half Chinese and half English, made the same way each time."""
+"""Channels and transcripts of any size, half Chinese and half English, the same each time."""
 
 from __future__ import annotations
 
+import json
 import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 QUERIES = (
     "订单系统7号的值班是谁负责？",
@@ -50,9 +54,7 @@ _SHAPES = (
 
 
 def write_channel(root: Path, size: int, name: str = "") -> None:
-    """A channel, `n<size>` where it has no name, whose MEMORY.md has that many entries in two
-    sections.
-    """
+    """Write a channel, `n<size>` if it has no name, with `size` entries in two sections."""
     dice = random.Random(size)
     lines = [_line(dice, n) for n in range(size)]
     folder = root / "channels" / (name or f"n{size}")
@@ -78,3 +80,38 @@ def _line(dice: random.Random, n: int) -> str:
         port=dice.randint(1000, 60000),
         day=dice.randint(1, 6),
     )
+
+
+def questions(count: int, offset: int = 0) -> list[str]:
+    """Return questions that differ from each other, so that no cache answers."""
+    return [QUERIES[n % len(QUERIES)].replace("7", str(offset + n)) for n in range(count)]
+
+
+def reworded(text: str, line: int, number: int) -> str:
+    """Return a note with one line reworded, as a person would by hand."""
+    lines = text.split("\n")
+    lines[line] = f"{lines[line].partition(' reworded ')[0]} reworded {number}"
+    return "\n".join(lines)
+
+
+def long_transcript(count: int) -> Iterator[dict[str, Any]]:
+    """Yield messages of a group, a minute apart; each has words and a number of its own."""
+    dice, began = random.Random(count), datetime(2026, 1, 1, 9, tzinfo=UTC)
+    for n in range(count):
+        role = "assistant" if n % 3 == 2 else "user"
+        name = "bot" if role == "assistant" else dice.choice((*_PEOPLE_EN, *_PEOPLE_ZH))
+        said = " ".join(_line(dice, dice.randrange(count))[2:] for _ in range(dice.randint(1, 3)))
+        time = (began + timedelta(minutes=n)).isoformat()
+        yield {"id": f"m{n}", "ts": time, "role": role, "name": name, "content": said}
+
+
+def write_lines(path: Path, rows: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> Path:
+    """Write a JSON object a line."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    return path
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read a JSON object a line."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
