@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.baseline import house, labels, notes_recall, speed, talk
 from benchmarks.baseline.effort import QUICK, Effort
 from benchmarks.baseline.table import Table
-from benchmarks.baseline.trees import Tree, describe, trees
+from benchmarks.baseline.trees import Tree, checked_out, describe
 from benchmarks.machine import heading
 
 GROUPS = ("house", "notes", "labels", "talk", "speed")
@@ -48,7 +48,7 @@ def main() -> None:
     """Measure and print the table."""
     given = _arguments()
     load = os.getloadavg()[0]
-    with trees(given.against, given.folder) as found:
+    with checked_out(given.against, given.folder) as found:
         table = Table([tree.label for tree in found])
         about = describe(found)
         effort = QUICK if given.quick else Effort()
@@ -62,7 +62,9 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.baseline", description=__doc__)
-    parser.add_argument("--against", default="", metavar="COMMIT", help="the commit to compare with")
+    parser.add_argument(
+        "--against", default="", metavar="COMMIT", help="the commit to compare with"
+    )
     parser.add_argument("--only", action="append", choices=GROUPS, help="a group; may be repeated")
     parser.add_argument("--quick", action="store_true", help="a small sample of each row")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write a line for each figure")

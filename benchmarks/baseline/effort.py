@@ -15,21 +15,8 @@ class Effort:
     sizes: tuple[int, ...] = (50, 500, 5_000, 50_000)
     messages: int = 100_000
     channels: int = 1_000
-    talks: int | None = None
-    questions: int | None = None
-    cases: int | None = None
+    some: int | None = None
     secrets: int = 20
 
 
-QUICK = Effort(
-    rounds=1,
-    samples=20,
-    starts=2,
-    sizes=(50, 500),
-    messages=1_000,
-    channels=20,
-    talks=1,
-    questions=10,
-    cases=3,
-    secrets=1,
-)
+QUICK = Effort(1, 8, 1, (50, 500), 500, 10, some=4, secrets=1)

@@ -8,6 +8,7 @@ import tokenize
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 from benchmarks.baseline.table import Figure, Table
 from benchmarks.baseline.trees import Tree
@@ -15,17 +16,17 @@ from benchmarks.baseline.trees import Tree
 GROUP, JOURNEYS = "the house", "files of a journey"
 _TRANSCRIPT = Path(__file__).parents[2] / "examples" / "release-room.jsonl"
 _CODE = (tokenize.NAME, tokenize.OP, tokenize.NUMBER)
-_ALL, _CHANNEL = "all of pipimem", "room"
+_CHANNEL = "room"
 
 
 def measure(table: Table, trees: Sequence[Tree]) -> None:
     """Add the rows of the package, of its tests and benchmarks, and of the journeys."""
     counts = {tree.label: package_figures(tree.path / "pipimem") for tree in trees}
-    for name in next(iter(counts.values())):
-        table.add(GROUP, name, "", {label: figures[name] for label, figures in counts.items()})
+    for name in counts[trees[0].label]:
+        table.compare(GROUP, name, "", counts, lambda figures, name=name: figures[name])
     for folder in ("tests", "benchmarks"):
-        figures = {tree.label: Figure(_lines(tree.path / folder)) for tree in trees}
-        table.add(GROUP, f"lines of Python in {folder}", "lines", figures)
+        lines = {tree.label: _lines(tree.path / folder) for tree in trees}
+        table.compare(GROUP, f"lines of Python in {folder}", "", lines, Figure)
     _journeys(table, trees)
 
 
@@ -34,15 +35,19 @@ def package_figures(package: Path) -> dict[str, Figure]:
     texts = {path: path.read_text("utf-8") for path in sorted(package.rglob("*.py"))}
     parsed = [ast.parse(text) for text in texts.values()]
     lengths = [len(text.splitlines()) for text in texts.values()]
-    functions = [node for tree in parsed for node in _functions(tree)]
-    branches = [complexity(function) for function in functions]
+    branches = [
+        complexity(node)
+        for tree in parsed
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
     return {
         "files": Figure(len(texts)),
         "lines": Figure(sum(lengths)),
         "code tokens": Figure(sum(map(code_tokens, texts.values()))),
-        "longest file": Figure(max(lengths, default=0)),
-        "functions": Figure(len(functions)),
-        "mean complexity of a function": Figure(mean(branches) if branches else 0),
+        "longest file": Figure(max(lengths)),
+        "functions": Figure(len(branches)),
+        "mean complexity of a function": Figure(mean(branches)),
         "functions of complexity 11 and more": Figure(sum(count > 10 for count in branches)),
     }
 
@@ -51,12 +56,6 @@ def code_tokens(text: str) -> int:
     """Count names, operators and numbers: formatting cannot move their count."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     return sum(token.type in _CODE for token in tokens)
-
-
-def _functions(tree: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
@@ -97,13 +96,13 @@ def _journeys(table: Table, trees: Sequence[Tree]) -> None:
         workspace = tree.workspace("journeys")
         options = ("--kind", "group", "--compact-every", "60", "--maintain")
         tree.command("replay", _CHANNEL, str(_TRANSCRIPT), *options, workspace=workspace)
-        found[tree.label] = tree.child("journeys", workspace=str(workspace), channel=_CHANNEL)
-    for name in next(iter(found.values())):
-        figures = {}
-        for label, journeys in found.items():
-            passed = journeys[name]
-            note = f"{passed['lines']:,} lines in them, {passed['functions']} functions"
-            state = passed.get("state", "consolidated")
-            note += "" if state == "consolidated" else f"; {state}"
-            figures[label] = Figure(passed["files"], note=note)
-        table.add(JOURNEYS, name, "files", figures)
+        found[tree.label] = tree.child("journeys", workspace=workspace, channel=_CHANNEL)
+    for name in found[trees[0].label]:
+        table.compare(JOURNEYS, name, "", found, lambda one, name=name: _passed(one[name]))
+
+
+def _passed(journey: dict[str, Any]) -> Figure:
+    note = f"{journey['lines']:,} lines in them, {journey['functions']} functions"
+    if journey.get("state", "consolidated") != "consolidated":
+        note += f"; {journey['state']}"
+    return Figure(journey["files"], note=note)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+# In each question the 7 becomes another number, so that no cache answers.
 QUERIES = (
     "订单系统7号的值班是谁负责？",
-    "Which port does the billing service listen on?",
+    "Which port does billing-7 listen on?",
     "采购单据超过7000元找谁复核",
     "who owns the on-call rotation for gateway-7",
-    "数据库备份几点开始",
-    "what did we decide about the release window",
-    "支付引擎的负责人换成谁了",
+    "合同平台7号的数据库备份几点开始",
+    "what did we decide about the snapshots of report-7",
+    "支付引擎7号的负责人换成谁了",
     "Where does cache-7 keep its snapshots, and why?",
 )
-_SERVICES = (
+_SERVICES = [
     "billing",
     "gateway",
     "cache",
@@ -30,8 +31,8 @@ _SERVICES = (
     "auth",
     "media",
     "queue",
-)
-_SYSTEMS = (
+]
+_SYSTEMS = [
     "订单系统",
     "支付引擎",
     "合同平台",
@@ -40,7 +41,7 @@ _SYSTEMS = (
     "推荐服务",
     "结算中心",
     "采购平台",
-)
+]
 _PEOPLE_ZH = ("王芳", "李强", "张敏", "刘洋", "陈静", "赵磊")
 _PEOPLE_EN = ("Ines", "Omar", "Ximena", "Tomas", "Aiko", "Lena")
 _SHAPES = (
@@ -53,25 +54,20 @@ _SHAPES = (
 )
 
 
-def write_channel(root: Path, size: int, name: str = "") -> None:
-    """Write a channel, `n<size>` if it has no name, with `size` entries in two sections."""
-    dice = random.Random(size)
-    lines = [_line(dice, n) for n in range(size)]
-    folder = root / "channels" / (name or f"n{size}")
+def write_channel(root: Path, size: int, name: str = "") -> str:
+    """Write a channel with `size` entries in two sections; returns its name, `n<size>` by default."""
+    dice, name = random.Random(size), name or f"n{size}"
+    lines = [f"- {_sentence(dice, n)}" for n in range(size)]
+    folder = root / "channels" / name
     folder.mkdir(parents=True, exist_ok=True)
-    half = size // 2
-    text = (
-        "# Memory\n\n## Facts\n\n"
-        + "\n".join(lines[:half])
-        + "\n\n## Decisions\n\n"
-        + "\n".join(lines[half:])
-        + "\n"
-    )
-    (folder / "MEMORY.md").write_text(text, encoding="utf-8")
+    parts = ["# Memory", "", "## Facts", "", *lines[: size // 2]]
+    parts += ["", "## Decisions", "", *lines[size // 2 :], ""]
+    (folder / "MEMORY.md").write_text("\n".join(parts), encoding="utf-8")
+    return name
 
 
-def _line(dice: random.Random, n: int) -> str:
-    return "- " + dice.choice(_SHAPES).format(
+def _sentence(dice: random.Random, n: int) -> str:
+    return dice.choice(_SHAPES).format(
         service=dice.choice(_SERVICES),
         system=dice.choice(_SYSTEMS),
         zh=dice.choice(_PEOPLE_ZH),
@@ -83,7 +79,7 @@ def _line(dice: random.Random, n: int) -> str:
 
 
 def questions(count: int, offset: int = 0) -> list[str]:
-    """Return questions that differ from each other, so that no cache answers."""
+    """Return questions that differ from each other."""
     return [QUERIES[n % len(QUERIES)].replace("7", str(offset + n)) for n in range(count)]
 
 
@@ -100,12 +96,12 @@ def long_transcript(count: int) -> Iterator[dict[str, Any]]:
     for n in range(count):
         role = "assistant" if n % 3 == 2 else "user"
         name = "bot" if role == "assistant" else dice.choice((*_PEOPLE_EN, *_PEOPLE_ZH))
-        said = " ".join(_line(dice, dice.randrange(count))[2:] for _ in range(dice.randint(1, 3)))
+        said = " ".join(_sentence(dice, dice.randrange(count)) for _ in range(dice.randint(1, 3)))
         time = (began + timedelta(minutes=n)).isoformat()
         yield {"id": f"m{n}", "ts": time, "role": role, "name": name, "content": said}
 
 
-def write_lines(path: Path, rows: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> Path:
+def write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
     """Write a JSON object a line."""
     with path.open("w", encoding="utf-8") as file:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
+from typing import TypeVar
 
 from benchmarks.machine import quantile
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +26,32 @@ class Figure:
     note: str = ""
 
     @classmethod
-    def of_samples(cls, samples: Sequence[float], note: str = "") -> Figure:
-        """Return median, p95, minimum and maximum; raises `ValueError` without samples."""
-        if not samples:
-            raise ValueError("A figure needs at least one sample.")
-        p95 = quantile(list(samples), 0.95)
-        return cls(median(samples), p95, min(samples), max(samples), len(samples), note)
+    def of_samples(cls, samples: Sequence[float]) -> Figure:
+        """Return median, p95, minimum and maximum; raises `StatisticsError` without samples."""
+        middle, p95 = median(samples), quantile(list(samples), 0.95)
+        return cls(middle, p95, min(samples), max(samples), len(samples))
 
     @classmethod
     def share(cls, part: float, whole: float) -> Figure:
         """Return `part / whole` with both numbers as its note."""
         return cls(part / whole if whole else 0.0, note=f"{part:,.0f} of {whole:,.0f}")
 
+    def text(self, unit: str) -> str:
+        """Return the value, its spread if it has one, and its note."""
+        if isinstance(self.value, int):
+            shown = f"{self.value:,}"
+        elif not unit:
+            shown = f"{self.value:.3f}"
+        else:
+            shown = f"{self.value:,.0f}" if self.value >= 1000 else f"{self.value:,.2f}"
+        if self.samples > 1:
+            shown += f" (p95 {self.p95:,.2f}; {self.lowest:,.2f}–{self.highest:,.2f})"
+        return f"{shown} ({self.note})" if self.note else shown
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A measure: its figure by tree, or the reason why it was not measured."""
+    """A measure: its figure by tree, and by rival; or the reason why it was not measured."""
 
     group: str
     name: str
@@ -46,48 +59,64 @@ class Row:
     figures: Mapping[str, Figure]
     problem: str = ""
 
+    def cells(self, trees: Sequence[str]) -> list[str]:
+        """Return the name, a cell for each tree and the ratio of the first to the second."""
+        rivals = [(name, figure) for name, figure in self.figures.items() if name not in trees]
+        name = f"{self.name}, {self.unit}" if self.unit else self.name
+        if rivals:
+            said = ", ".join(f"{rival} {figure.value:.3f}" for rival, figure in rivals)
+            name += f" [{said}]"
+        if self.problem:
+            return [name, f"not measured: {self.problem}", *[""] * (len(trees) - 1)]
+        known = [self.figures[tree] for tree in trees if tree in self.figures]
+        cells = [name, *(figure.text(self.unit) for figure in known)]
+        return cells if len(known) < 2 else [*cells, _ratio(*known[:2])]
+
 
 @dataclass
 class Table:
-    """The rows measured so far; `say` reports progress on standard error."""
+    """The rows measured so far, for the labels of the trees; progress goes to standard error."""
 
     trees: Sequence[str]
     rows: list[Row] = field(default_factory=list)
 
     def add(self, group: str, name: str, unit: str, figures: Mapping[str, Figure]) -> None:
-        """Add a row and print it to standard error."""
-        self.rows.append(Row(group, name, unit, dict(figures)))
-        said = ", ".join(f"{tree} {_plain(figure, unit)}" for tree, figure in figures.items())
-        self.say(f"{group}: {name}: {said}")
+        """Add a row."""
+        self._append(Row(group, name, unit, dict(figures)))
+
+    def compare(
+        self,
+        group: str,
+        name: str,
+        unit: str,
+        results: Mapping[str, T],
+        figure: Callable[[T], Figure],
+    ) -> None:
+        """Add a row with the figure of each tree's results."""
+        self.add(group, name, unit, {label: figure(found) for label, found in results.items()})
 
     def leave_out(self, group: str, name: str, reason: str) -> None:
         """Add a row that was not measured."""
-        self.rows.append(Row(group, name, "", {}, reason))
-        self.say(f"{group}: {name}: not measured: {reason}")
+        self._append(Row(group, name, "", {}, reason))
+
+    def _append(self, row: Row) -> None:
+        self.rows.append(row)
+        self.say(f"{row.group}: {' | '.join(row.cells(self.trees))}")
 
     def say(self, text: str) -> None:
         """Print progress."""
         print(text, file=sys.stderr, flush=True)
 
     def markdown(self) -> Iterator[str]:
-        """Yield the lines of the table; the ratio is that of the first tree to the second."""
-        heads = ["measure", *self.trees]
-        heads += ["ratio"] if len(self.trees) > 1 else []
-        group = ""
-        for row in self.rows:
-            if row.group != group:
-                group = row.group
-                yield from ("", f"### {group}", "", f"| {' | '.join(heads)} |")
-                yield f"|{' --- |' * len(heads)}"
-            yield f"| {' | '.join(self._cells(row, len(heads)))} |"
-
-    def _cells(self, row: Row, width: int) -> list[str]:
-        name = f"{row.name}, {row.unit}" if row.unit else row.name
-        if row.problem:
-            return [name, f"not measured: {row.problem}", *[""] * (width - 2)]
-        known = [row.figures.get(tree) for tree in self.trees]
-        cells = [name, *(_cell(figure, row.unit) for figure in known)]
-        return cells if len(known) < 2 else [*cells, _ratio(known[0], known[1])]
+        """Yield the lines of a table for each group."""
+        heads = ["measure", *self.trees, *(["ratio"] if len(self.trees) > 1 else [])]
+        for group in dict.fromkeys(row.group for row in self.rows):
+            yield from ("", f"### {group}", "", f"| {' | '.join(heads)} |")
+            yield f"|{' --- |' * len(heads)}"
+            for row in self.rows:
+                if row.group == group:
+                    cells = row.cells(self.trees)
+                    yield f"| {' | '.join(cells + [''] * (len(heads) - len(cells)))} |"
 
     def json_lines(self) -> Iterator[str]:
         """Yield a JSON object for each figure."""
@@ -96,31 +125,13 @@ class Table:
             if row.problem:
                 yield json.dumps({**head, "problem": row.problem}, ensure_ascii=False)
             for tree, figure in row.figures.items():
-                line = {**head, "tree": tree, **asdict(figure)}
-                yield json.dumps(line, ensure_ascii=False)
+                yield json.dumps({**head, "tree": tree, **asdict(figure)}, ensure_ascii=False)
 
 
-def _plain(figure: Figure, unit: str) -> str:
-    if isinstance(figure.value, int):
-        return f"{figure.value:,}"
-    if not unit:
-        return f"{figure.value:.3f}"
-    return f"{figure.value:,.0f}" if figure.value >= 1000 else f"{figure.value:,.2f}"
-
-
-def _cell(figure: Figure | None, unit: str) -> str:
-    if figure is None:
-        return ""
-    text = _plain(figure, unit)
-    if figure.p95 is not None and figure.samples > 2:
-        text += f" (p95 {figure.p95:,.2f}; {figure.lowest:,.2f}–{figure.highest:,.2f})"
-    return f"{text} ({figure.note})" if figure.note else text
-
-
-def _ratio(first: Figure | None, second: Figure | None) -> str:
-    if first is None or second is None or not second.value:
+def _ratio(first: Figure, second: Figure) -> str:
+    if not second.value:
         return ""
     ratio = f"{first.value / second.value:.2f}"
-    if first.p95 and second.p95 and first.samples > 2:
+    if first.p95 and second.p95:
         ratio += f" (p95 {first.p95 / second.p95:.2f})"
     return ratio

@@ -9,6 +9,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,10 @@ from benchmarks.baseline.materials import read_lines, write_lines
 from benchmarks.baseline.table import Figure, Table
 from benchmarks.baseline.trees import Tree, by_turns
 
-GROUP, SUPPLY = "search in talk", "evidence in turn.context"
-OWN_TALKS = Path(__file__).parents[1] / "consolidation" / "talks"
+SEARCH, BY_KIND, SUPPLY = "search in talk", "search in talk, by kind", "evidence in turn.context"
+_OWN = Path(__file__).parents[1] / "consolidation" / "talks" / "band-zh.jsonl"
 _COMPACTED_EVERY = "60"
+_BY_ASSISTANT = "said by the assistant alone"
 Rows = list[dict[str, Any]]
 
 
@@ -34,19 +36,29 @@ class TalkSet:
     transcripts: dict[str, Path]
     questions: dict[str, Rows]
 
+    def messages(self) -> Iterator[tuple[tuple[str, str], dict[str, Any]]]:
+        """Yield each message by its channel and id."""
+        for channel, path in self.transcripts.items():
+            for message in read_lines(path):
+                yield (channel, message["id"]), message
 
-def talk_sets(evals: Path, effort: Effort) -> Iterator[TalkSet]:
-    """Yield LoCoMo, MemoryBank zh and BEAM, as far as they are there."""
+
+def talk_sets(evals: Path | None, effort: Effort) -> dict[str, TalkSet]:
+    """Return LoCoMo, MemoryBank zh and BEAM, as far as they are there."""
+    found = {}
     for name, folder, pattern, kind in (
-        ("LoCoMo", evals, "locomo-*.jsonl", "group"),
-        ("MemoryBank zh", evals, "memorybank-zh.jsonl", "group"),
-        ("BEAM", evals / "beam", "beam-*.jsonl", "dm"),
+        ("LoCoMo", ".", "locomo-*.jsonl", "group"),
+        ("MemoryBank zh", ".", "memorybank-zh.jsonl", "group"),
+        ("BEAM", "beam", "beam-*.jsonl", "dm"),
     ):
-        files = sorted((folder / "questions").glob(pattern))[: effort.talks]
-        asked = {path.stem: read_lines(path)[: effort.questions] for path in files}
-        said = {path.stem: folder / "transcripts" / path.name for path in files}
-        if files:
-            yield TalkSet(name, kind, said, asked)
+        root = evals / folder if evals else None
+        files = sorted((root / "questions").glob(pattern)) if root else []
+        if root and files:
+            files = files[: 1 if effort.some else None]
+            asked = {path.stem: read_lines(path)[: effort.some] for path in files}
+            said = {path.stem: root / "transcripts" / path.name for path in files}
+            found[name] = TalkSet(name, kind, said, asked)
+    return found
 
 
 def replayed(tree: Tree, talks: TalkSet) -> Path:
@@ -61,80 +73,7 @@ def replayed(tree: Tree, talks: TalkSet) -> Path:
 def replay(tree: Tree, workspace: Path, channel: str, path: Path, kind: str) -> float:
     """Replay a transcript; returns the wall time in milliseconds."""
     options = ("--kind", kind, "--compact-every", _COMPACTED_EVERY, "--maintain")
-    arguments = ("replay", channel, str(path), *options)
-    return tree.command(*arguments, workspace=workspace).wall_ms
-
-
-def measure(table: Table, trees: Sequence[Tree], evals: Path | None, effort: Effort) -> None:
-    """Add the rows of every set."""
-    known = list(talk_sets(evals, effort)) if evals else []
-    if not known:
-        reason = "no EVALS_DIR" if evals is None else f"{evals} has no questions"
-        for group in (GROUP, SUPPLY):
-            table.leave_out(group, "LoCoMo, MemoryBank zh, BEAM", reason)
-    for talks in known:
-        table.say(f"{GROUP}: replaying {talks.name}")
-        by_turns(trees, 1, lambda tree, talks=talks: replayed(tree, talks))
-    for talks in known:
-        _search(table, trees, talks)
-    for talks in known:
-        _supply(table, trees, talks)
-    _replay_time(table, trees, evals, effort)
-
-
-def _search(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
-    results = {tree.label: batch(tree, talks, "search") for tree in trees}
-    sides = {label: ("", rows) for label, rows in results.items()}
-    first = trees[0].label
-    sides["BM25"] = ("BM25 over messages, ", _by_bm25(talks, by_passage=False))
-    sides["passages"] = ("BM25 over passages of 120 words, ", _by_bm25(talks, by_passage=True))
-    for most in (1, 5, 10):
-        figures = {label: scores.recall_at(results[label], most) for label in results}
-        table.add(GROUP, f"{talks.name}, R@{most}", "", figures)
-        for name in ("BM25", "passages"):
-            head, rows = sides[name]
-            table.add(GROUP, f"{head}{talks.name}, R@{most}", "", {first: scores.recall_at(rows, most)})
-    figures = {label: scores.reciprocal_rank(rows) for label, rows in results.items()}
-    table.add(GROUP, f"{talks.name}, MRR", "", figures)
-    figures = {label: _query_ms(rows) for label, rows in results.items()}
-    table.add(GROUP, f"{talks.name}, a query", "ms", figures)
-    _by_kind(table, talks, results | {name: sides[name][1] for name in ("BM25", "passages")})
-
-
-def _by_kind(table: Table, talks: TalkSet, results: dict[str, Rows]) -> None:
-    """Add R@10 of each kind of question, and of what only the assistant said."""
-    roles = {
-        (channel, message["id"]): message["role"]
-        for channel, path in talks.transcripts.items()
-        for message in read_lines(path)
-    }
-    kinds: dict[str, dict[str, Rows]] = defaultdict(lambda: defaultdict(list))
-    for label, rows in results.items():
-        for row in filter(scores.has_gold, rows):
-            kinds[str(row.get("kind", ""))][label].append(row)
-            names = [name for group in scores.groups_of(row) for name in group]
-            if all(roles[row["channel"], name] == "assistant" for name in names):
-                kinds["said by the assistant alone"][label].append(row)
-    for kind in sorted(kinds) if len(kinds) > 1 else ():
-        figures = {label: scores.recall_at(rows, 10) for label, rows in kinds[kind].items()}
-        for name in ("BM25", "passages"):
-            head = "BM25 over messages" if name == "BM25" else "BM25 over passages"
-            own = {next(iter(results)): figures.pop(name)}
-            table.add(f"{GROUP}, by kind", f"{talks.name}, {kind}, R@10, {head}", "", own)
-        table.add(f"{GROUP}, by kind", f"{talks.name}, {kind}, R@10", "", figures)
-
-
-def _supply(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
-    contents = {
-        (channel, message["id"]): message["content"]
-        for channel, path in talks.transcripts.items()
-        for message in read_lines(path)
-    }
-    results = {tree.label: batch(tree, talks, "recall", "--turn") for tree in trees}
-    figures = {label: scores.evidence(rows, contents) for label, rows in results.items()}
-    table.add(SUPPLY, talks.name, "", figures)
-    figures = {label: scores.context_tokens(rows) for label, rows in results.items()}
-    table.add(SUPPLY, f"{talks.name}, the whole context", "tokens", figures)
+    return tree.command("replay", channel, str(path), *options, workspace=workspace).wall_ms
 
 
 def batch(tree: Tree, talks: TalkSet, command: str, *options: str) -> Rows:
@@ -142,12 +81,67 @@ def batch(tree: Tree, talks: TalkSet, command: str, *options: str) -> Rows:
     workspace = replayed(tree, talks)
     rows = [row for rows in talks.questions.values() for row in rows]
     asked = write_lines(workspace / "questions.jsonl", rows)
-    arguments = (command, "--batch", str(asked), *options)
-    done = tree.command(*arguments, workspace=workspace)
+    done = tree.command(command, "--batch", str(asked), *options, workspace=workspace)
     return [json.loads(line) for line in done.printed.splitlines()]
 
 
-def _by_bm25(talks: TalkSet, *, by_passage: bool) -> Rows:
+def query_times(rows: Rows) -> Figure:
+    """Return the times of the queries in a warm process."""
+    return Figure.of_samples([row["elapsed_ms"] for row in rows])
+
+
+def measure(table: Table, trees: Sequence[Tree], evals: Path | None, effort: Effort) -> None:
+    """Add the rows of every set."""
+    known = talk_sets(evals, effort)
+    if not known:
+        reason = f"{evals} has no questions" if evals else "no EVALS_DIR"
+        table.leave_out(SEARCH, "LoCoMo, MemoryBank zh, BEAM", reason)
+        table.leave_out(SUPPLY, "LoCoMo, MemoryBank zh, BEAM", reason)
+    for talks in known.values():
+        table.say(f"{SEARCH}: replaying {talks.name}")
+        by_turns(trees, 1, lambda tree, talks=talks: replayed(tree, talks))
+        _search(table, trees, talks)
+        _supply(table, trees, talks)
+    own = TalkSet("an own talk", "group", {"own": _OWN}, {})
+    _replay_time(table, trees, own, effort)
+    if "MemoryBank zh" in known and not effort.some:
+        _replay_time(table, trees, known["MemoryBank zh"], effort)
+
+
+def _search(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
+    found = {tree.label: batch(tree, talks, "search") for tree in trees}
+    rivals = {"BM25": _by_bm25(talks), "of passages": _by_bm25(talks, by_passage=True)}
+    for most in (1, 5, 10):
+        table.compare(
+            SEARCH,
+            f"{talks.name}, R@{most}",
+            "",
+            found | rivals,
+            lambda rows, most=most: scores.recall_at(rows, most),
+        )
+    table.compare(SEARCH, f"{talks.name}, MRR", "", found | rivals, scores.reciprocal_rank)
+    table.compare(SEARCH, f"{talks.name}, a query", "ms", found, query_times)
+    assistant = {key for key, message in talks.messages() if message["role"] == "assistant"}
+    kinds: dict[str, dict[str, Rows]] = defaultdict(lambda: defaultdict(list))
+    for label, rows in (found | rivals).items():
+        for row in filter(scores.has_gold, rows):
+            kinds[row["kind"]][label].append(row)
+            gold = {(row["channel"], name) for group in scores.groups_of(row) for name in group}
+            if gold <= assistant:
+                kinds[_BY_ASSISTANT][label].append(row)
+    for kind in sorted(kinds):
+        name = f"{talks.name}, {kind}, R@10"
+        table.compare(BY_KIND, name, "", kinds[kind], lambda rows: scores.recall_at(rows, 10))
+
+
+def _supply(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
+    contents = {key: message["content"] for key, message in talks.messages()}
+    found = {tree.label: batch(tree, talks, "recall", "--turn") for tree in trees}
+    table.compare(SUPPLY, talks.name, "", found, lambda rows: scores.evidence(rows, contents))
+    table.compare(SUPPLY, f"{talks.name}, the context", "tokens", found, scores.context_tokens)
+
+
+def _by_bm25(talks: TalkSet, *, by_passage: bool = False) -> Rows:
     rows: Rows = []
     for channel, asked in talks.questions.items():
         index = Index(read_lines(talks.transcripts[channel]), by_passage=by_passage)
@@ -157,24 +151,14 @@ def _by_bm25(talks: TalkSet, *, by_passage: bool) -> Rows:
     return rows
 
 
-def _query_ms(rows: Rows) -> Figure:
-    return Figure.of_samples([row["elapsed_ms"] for row in rows])
+def _replay_time(table: Table, trees: Sequence[Tree], talks: TalkSet, effort: Effort) -> None:
+    (path,) = talks.transcripts.values()
+    numbers = count()
 
+    def once(tree: Tree) -> float:
+        workspace = tree.workspace("replays")
+        return replay(tree, workspace, f"talk{next(numbers)}", path, talks.kind) / 1000
 
-def _replay_time(
-    table: Table, trees: Sequence[Tree], evals: Path | None, effort: Effort
-) -> None:
-    sources = {path.stem: path for path in sorted(OWN_TALKS.glob("*.jsonl"))[:1]}
-    if evals and (path := evals / "transcripts" / "memorybank-zh.jsonl").exists():
-        sources["MemoryBank zh"] = path
-    for name, path in sources.items():
-        count = len(path.read_text("utf-8").splitlines())
-        number = iter(range(10_000))
-
-        def once(tree: Tree, path: Path = path, number: Iterator[int] = number) -> float:
-            workspace = tree.workspace("replays")
-            return replay(tree, workspace, f"talk{next(number)}", path, "group") / 1000
-
-        times = by_turns(trees, effort.rounds, once)
-        figures = {label: Figure.of_samples(values) for label, values in times.items()}
-        table.add("replay", f"{name}, {count:,} messages", "s", figures)
+    size = len(path.read_text("utf-8").splitlines())
+    times = by_turns(trees, effort.rounds, once)
+    table.compare("replay", f"{talks.name}, {size:,} messages", "s", times, Figure.of_samples)

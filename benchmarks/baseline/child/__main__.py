@@ -9,9 +9,10 @@ import json
 import sys
 
 import anyio
-from journeys import journeys
 from labelled import masked, poisoned
 from timing import commits, edits, many_channels, recall, turns
+
+from journeys import journeys
 
 MEASURES = {
     function.__name__: function

@@ -11,8 +11,6 @@ from typing import Any
 from pipimem import Message, Pipimem
 from pipimem.testing import FixedClock
 
-__all__ = ["FixedClock", "Message", "Pipimem", "entries", "message", "method", "opened", "resident"]
-
 
 def opened(workspace: str, now: str = "", **options: Any) -> Pipimem:
     """Return a runtime, with a clock that stands still if `now` is given."""
@@ -40,10 +38,10 @@ def message(role: str, content: str, **more: Any) -> Message:
     return made
 
 
-async def entries(channel: Any) -> list[tuple[str, str]]:
-    """Return the entries of MEMORY.md with their trust."""
+async def entries(channel: Any) -> list[tuple[str, bool]]:
+    """Return the entries of MEMORY.md; a quote binds nobody."""
     found = await method(channel, "entries", "notes.entries")()
-    return [(entry.text, str(getattr(entry.trust, "value", entry.trust))) for entry in found]
+    return [(entry.text, str(entry.trust) == "quoted") for entry in found]
 
 
 def resident() -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from contextlib import nullcontext
@@ -14,12 +15,17 @@ from model_server import BelievingModel, Item
 _BLOCK = re.compile(r"<(pipimem-memory-[a-z]+)>\n.*?\n</\1>", re.DOTALL)
 
 
-async def masked(workspace: str, texts: list[str]) -> None:
-    """Write each text as a message to a channel `texts`; what the transcript has is read later."""
+async def masked(workspace: str, texts: list[str]) -> list[str]:
+    """Write each text as a message, and return it as the transcript has it."""
     async with opened(workspace) as bot:
         channel = await bot.channel("texts", kind="group")
         said = [message("user", text, id=f"t{n}", speaker="Ines") for n, text in enumerate(texts)]
         await method(channel, "take_in", "talk.take_in")(said)
+    written = {}
+    for path in Path(workspace, "channels", "texts").glob("log*.jsonl"):
+        rows = map(json.loads, path.read_text("utf-8").splitlines())
+        written.update({row["id"]: row["content"] for row in rows})
+    return [written[f"t{n}"] for n in range(len(texts))]
 
 
 async def poisoned(workspace: str, talks: list[dict[str, Any]], now: str, model: bool) -> Any:

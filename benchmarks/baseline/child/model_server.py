@@ -1,8 +1,8 @@
 """A model on loopback that speaks OpenAI's protocol and believes all that it is given.
 
-It fills whatever JSON schema is asked for: an array of objects with `text` and `sources` gets the
-items of `learns`, everything else gets the smallest value that the schema takes. So it needs no
-knowledge of the tasks of a tree.
+It fills whatever JSON schema is asked for, without knowing the tasks of a tree: an array of objects
+with `text` and `sources` gets the items of `learns`, a list of texts the line of `everywhere`, all
+else the first value that the schema takes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-# A message in a prompt: its id in brackets, its stamp and its speaker before the words.
+# A message in a prompt: its id in brackets, then stamp, speaker and words.
 _SHOWN = re.compile(r"^\[([^\]\s]+)\] ([^\n]*)", re.MULTILINE)
 _IDS = frozenset({"sources", "replaces", "ids"})
 _START = 24
@@ -39,15 +39,10 @@ class BelievingModel:
         self.everywhere = ""
         self.requests = 0
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
-
-    @property
-    def url(self) -> str:
-        """The address for `OPENAI_API_BASE`."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -59,17 +54,51 @@ class BelievingModel:
         self.requests += 1
         shape = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
         prompt = "\n".join(str(message["content"]) for message in body["messages"])
-        filled = _Form(shape, prompt, self.learns, self.everywhere).filled(shape, "")
-        return json.dumps(filled, ensure_ascii=False)
+        return json.dumps(self._filled(shape, "", _Request(shape, prompt)), ensure_ascii=False)
+
+    def _filled(self, shape: dict[str, Any], name: str, request: _Request) -> Any:
+        shape = request.resolved(shape)
+        match shape:
+            case {"enum": [first, *_]} | {"const": first}:
+                return first
+            case {"type": "object"}:
+                parts = shape.get("properties", {}).items()
+                return {key: self._filled(part, key, request) for key, part in parts}
+            case {"type": "array"}:
+                return self._list(shape, name, request)
+            case {"type": "string"}:
+                text = self.everywhere if name == "title" else ""
+                return (text or "noted")[: shape.get("maxLength", 40)]
+            case {"type": "number" | "integer"}:
+                return shape.get("maximum", shape.get("minimum", 1))
+        return False if shape.get("type") == "boolean" else None
+
+    def _list(self, shape: dict[str, Any], name: str, request: _Request) -> list[Any]:
+        inner, least = request.resolved(shape.get("items", {})), shape.get("minItems", 0)
+        if {"text", "sources"} <= inner.get("properties", {}).keys():
+            items = self.learns[: shape.get("maxItems")]
+            return [self._item(inner, item, request) for item in items]
+        if name in _IDS:
+            return [request.source("")][:least]
+        if self.everywhere and inner.get("type") == "string" and "enum" not in inner:
+            return [self.everywhere[: inner.get("maxLength", 200)]]
+        return [self._filled(inner, name, request)] * least
+
+    def _item(self, shape: dict[str, Any], item: Item, request: _Request) -> dict[str, Any]:
+        parts = {key: request.resolved(part) for key, part in shape["properties"].items()}
+        values = {key: self._filled(part, key, request) for key, part in parts.items()}
+        known = {"explicit": item.explicit, "speaker": item.speaker, "confidence": 0.95}
+        if item.kind in parts.get("kind", {}).get("enum", ()):
+            known["kind"] = item.kind
+        text = " ".join(item.text.split())[: parts["text"].get("maxLength", 200)]
+        values |= {key: value for key, value in known.items() if key in parts}
+        return {**values, "text": text, "sources": [request.source(item.said)]}
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
         model = self
 
         class Handler(BaseHTTPRequestHandler):
-            """Answers a completion."""
-
-            def do_POST(self) -> None:  # noqa: N802 - http.server's name
-                """Answer a request."""
+            def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 message = {"role": "assistant", "content": model.answer(body)}
                 choice = {"index": 0, "finish_reason": "stop", "message": message}
@@ -82,78 +111,32 @@ class BelievingModel:
                 self.end_headers()
                 self.wfile.write(data)
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002, ARG002
-                """Say nothing."""
+            def log_message(self, *_: object) -> None:
+                """Print nothing."""
 
         return Handler
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
-    """A schema with the prompt that it came with."""
+class _Request:
+    """The schema of an answer, and the prompt that asks for it."""
 
     root: dict[str, Any]
     prompt: str
-    items: list[Item]
-    everywhere: str
 
-    def filled(self, shape: dict[str, Any], name: str) -> Any:
-        """Return a value that the schema takes."""
-        shape = self._resolved(shape)
-        if "enum" in shape:
-            return shape["enum"][0]
-        match shape.get("type"):
-            case "object":
-                parts = shape.get("properties", {}).items()
-                return {key: self.filled(part, key) for key, part in parts}
-            case "array":
-                return self._list(shape, name)
-            case "string":
-                text = self.everywhere if name == "title" else ""
-                return (text or "noted")[: shape.get("maxLength", 40)]
-            case "number" | "integer":
-                return shape.get("maximum", shape.get("minimum", 1))
-            case "boolean":
-                return False
-        return None
-
-    def _list(self, shape: dict[str, Any], name: str) -> list[Any]:
-        inner = self._resolved(shape.get("items", {}))
-        parts = inner.get("properties", {})
-        if {"text", "sources"} <= parts.keys():
-            most = shape.get("maxItems", len(self.items))
-            return [self._item(inner, item) for item in self.items[:most]]
-        if name in _IDS:
-            return [self._source("")] if shape.get("minItems") else []
-        if self.everywhere and inner.get("type") == "string" and "enum" not in inner:
-            return [self.everywhere[: inner.get("maxLength", 200)]]
-        return [self.filled(inner, name) for _ in range(shape.get("minItems", 0))]
-
-    def _item(self, shape: dict[str, Any], item: Item) -> dict[str, Any]:
-        values = {key: self.filled(part, key) for key, part in shape["properties"].items()}
-        text = self._resolved(shape["properties"]["text"])
-        known = {"explicit": item.explicit, "speaker": item.speaker, "confidence": 0.95}
-        values |= {key: value for key, value in known.items() if key in values}
-        kinds = self._resolved(shape["properties"].get("kind", {})).get("enum", ())
-        values |= {"kind": item.kind} if item.kind in kinds else {}
-        clipped = " ".join(item.text.split())[: text.get("maxLength", 200)]
-        return {**values, "text": clipped, "sources": [self._source(item.said)]}
-
-    def _source(self, said: str) -> str:
-        """Return the id under which the prompt shows a message."""
+    def source(self, said: str) -> str:
+        """Return the id under which the prompt shows a message, else that of the last one."""
         start = said.strip().split("\n")[0][:_START]
         found = _SHOWN.findall(self.prompt)
         named = [name for name, line in found if start and start in line]
-        rest = [name for name, _ in found]
-        return (named or rest or ["m1"])[-1]
+        return (named or [name for name, _ in found] or ["m1"])[-1]
 
-    def _resolved(self, shape: dict[str, Any]) -> dict[str, Any]:
+    def resolved(self, shape: dict[str, Any]) -> dict[str, Any]:
+        """Return a schema without references and alternatives: the first of them."""
         while "$ref" in shape:
-            place: Any = self.root
+            found: Any = self.root
             for key in shape["$ref"].removeprefix("#/").split("/"):
-                place = place[key]
-            shape = place
-        for several in ("anyOf", "oneOf", "allOf"):
-            if several in shape:
-                return self._resolved(shape[several][0])
-        return shape
+                found = found[key]
+            shape = found
+        several = shape.get("anyOf") or shape.get("oneOf")
+        return self.resolved(several[0]) if several else shape

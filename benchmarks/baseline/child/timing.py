@@ -80,12 +80,12 @@ async def commits(workspace: str, channel: str, texts: list[str]) -> Any:
     return {"remember": remembered, "after_turn": turned}
 
 
-async def many_channels(workspace: str, idle: int, asked: list[str], questions: list[str]) -> Any:
-    """Return the MB that open idle channels add, and then a turn in each of other channels."""
+async def many_channels(workspace: str, asked: list[str], questions: list[str]) -> Any:
+    """Return the MB that open idle channels add, and then a turn in each of as many others."""
     async with opened(workspace) as bot:
         await (await bot.channel("warm-up")).before_turn("你好")
         begun = resident()
-        for number in range(idle):
+        for number in range(len(asked)):
             await bot.channel(f"idle-{number}", kind="group")
         opened_mb = resident() - begun
         begun = resident()
