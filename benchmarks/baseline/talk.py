@@ -100,15 +100,16 @@ def measure(table: Table, trees: Sequence[Tree], evals: Path | None, effort: Eff
     for talks in known.values():
         table.say(f"{SEARCH}: replaying {talks.name}")
         by_turns(trees, 1, lambda tree, talks=talks: replayed(tree, talks))
-        _search(table, trees, talks)
-        _supply(table, trees, talks)
+        add_search(table, trees, talks)
+        add_supply(table, trees, talks)
     own = TalkSet("an own talk", "group", {"own": _OWN}, {})
     _replay_time(table, trees, own, effort)
     if "MemoryBank zh" in known and not effort.some:
         _replay_time(table, trees, known["MemoryBank zh"], effort)
 
 
-def _search(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
+def add_search(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
+    """Add R@1, R@5, R@10, MRR and the time of `search --batch`, and R@10 of each kind."""
     found = {tree.label: batch(tree, talks, "search") for tree in trees}
     rivals = {"BM25": _by_bm25(talks), "of passages": _by_bm25(talks, by_passage=True)}
     for most in (1, 5, 10):
@@ -134,7 +135,8 @@ def _search(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
         table.compare(BY_KIND, name, "", kinds[kind], lambda rows: scores.recall_at(rows, 10))
 
 
-def _supply(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
+def add_supply(table: Table, trees: Sequence[Tree], talks: TalkSet) -> None:
+    """Add the evidence in the first turn of a new session, and the tokens of its context."""
     contents = {key: message["content"] for key, message in talks.messages()}
     found = {tree.label: batch(tree, talks, "recall", "--turn") for tree in trees}
     table.compare(SUPPLY, talks.name, "", found, lambda rows: scores.evidence(rows, contents))

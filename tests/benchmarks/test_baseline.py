@@ -53,8 +53,8 @@ def test_a_talk_is_replayed_and_searched_through_the_command_line(
     """Every row of a set has a figure: those found, BM25's, the evidence, the tokens."""
     table = Table(["here"])
     (found,) = talk.talk_sets(evals, QUICK).values()
-    talk._search(table, [tree], found)
-    talk._supply(table, [tree], found)
+    talk.add_search(table, [tree], found)
+    talk.add_supply(table, [tree], found)
     figures = {row.name: row.figures for row in table.rows}
     assert {name: figure.value for name, figure in figures["LoCoMo, R@5"].items()} == {
         "here": 1.0,
@@ -148,5 +148,5 @@ def test_the_house_is_counted(tmp_path: Path) -> None:
     text = "def f(a):\n    for b in a:\n        if b:\n            return 1\n"
     (tmp_path / "module.py").write_text(text, encoding="utf-8")
     figures = package_figures(tmp_path)
-    assert (figures["lines"].value, figures["code tokens"].value) == (4, 15)
+    assert (figures["lines"].value, figures["code tokens"].value) == (4, 16)
     assert figures["mean complexity of a function"].value == 3
