@@ -19,4 +19,4 @@ class Effort:
     secrets: int = 20
 
 
-QUICK = Effort(1, 8, 1, (50, 500), 500, 10, some=4, secrets=1)
+QUICK = Effort(1, 8, 1, (50, 500), 500, 10, some=3, secrets=1)

@@ -37,7 +37,7 @@ def measure(table: Table, trees: Sequence[Tree], evals: Path | None, effort: Eff
                 for label, rows in found.items()
             }
             table.compare(GROUP, f"notes-scale, a query in {channel}", "ms", own, query_times)
-    for name in OWN_SETS:
+    for name in OWN_SETS[: effort.some]:
         asked = read_lines(CASES / name / "questions.jsonl")[: effort.some]
         found = {tree.label: _asked(tree, CASES / name, asked) for tree in trees}
         _quality(table, f"own set, {name or 'first'}", found)

@@ -9,17 +9,16 @@ from typing import Any
 import anyio
 from front_door import message, method, opened, resident
 
-_QUIET, _LONGEST_WAIT = 0.02, 120.0
+_QUIET_SECONDS, _QUIET_ROUNDS, _LONGEST_WAIT = 0.02, 3, 120.0
 
 
 async def _wait_for_background() -> None:
-    """Return when a third of a second passes almost without work, or after two minutes."""
-    ends = time.monotonic() + _LONGEST_WAIT
-    while time.monotonic() < ends:
+    """Return after a second almost without work in this process, or after two minutes."""
+    ends, quiet = time.monotonic() + _LONGEST_WAIT, 0
+    while time.monotonic() < ends and quiet < _QUIET_ROUNDS:
         before = time.process_time()
-        await anyio.sleep(0.33)
-        if time.process_time() - before < _QUIET:
-            return
+        await anyio.sleep(1 / _QUIET_ROUNDS)
+        quiet = quiet + 1 if time.process_time() - before < _QUIET_SECONDS else 0
 
 
 async def _turn_ms(channel: Any, question: str) -> float:
