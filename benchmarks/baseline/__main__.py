@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,6 +50,7 @@ def main() -> None:
     """Measure and print the table."""
     given = _arguments()
     load = os.getloadavg()[0]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that the worktree is removed
     with checked_out(given.against, given.folder) as found:
         table = Table([tree.label for tree in found])
         about = describe(found)
