@@ -19,8 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from pipimem import Message
-from pipimem.notes.kinds import Kind
+from pipimem import Kind, Message
 
 _FOLDER = Path(__file__).parent
 # The parts of the corpus: seen while the guard was made, and written apart from it, six times.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -19,12 +18,10 @@ from pathlib import Path
 from pipimem.text.secrets import redacted
 
 from benchmarks.machine import heading, quantile
-from benchmarks.secrets.generate import Case, cases, ordinary
+from benchmarks.secrets.generate import Case, cases, leaks, ordinary
 
 _SHOWN, _HELD = (20, 1333), (10, 667)
-_PIECE = 4
 _REPEATS = 5  # the fastest counts: others work on the machine
-_MARK = re.compile(r"\[secret:[^\]\n]*\]")
 _TALKS = Path(__file__).parents[1] / "consolidation" / "talks"
 # What hostile text is made of: beginnings that promise a secret and never keep it.
 _HOSTILE = (
@@ -33,20 +30,6 @@ _HOSTILE = (
     "mysql -p", "AccountKey=", "Cookie: a=", "sig=", "[secret:", "AKIA", "password for the ", "\n",
     "A1b2", "AK ", "Private-Lines: 1\n", "$2b$12$", "abandon ",
 )  # fmt: skip
-
-
-def leaks(case: Case, masked: str) -> bool:
-    """Whether a piece of a secret is still there."""
-    around, masked = case.text, _MARK.sub("\0", masked)
-    for secret in case.secrets:
-        around = around.replace(secret, "\0")
-    for secret in case.secrets:
-        size = min(_PIECE, len(secret))
-        for start in range(len(secret) - size + 1):
-            piece = secret[start : start + size]
-            if piece in masked and piece not in around:
-                return True
-    return False
 
 
 def missed(found: Iterable[Case]) -> Iterator[tuple[Case, str]]:

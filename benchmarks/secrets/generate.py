@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus"
+# What stands in the place of a masked secret, and how long a piece of it must be to count.
+_MARK, _PIECE = re.compile(r"\[secret:[^\]\n]*\]"), 4
 _FIELD = re.compile(r"«([a-zA-Z0-9_]+)(?::(\d+))?»")
 _UPPER_DIGITS = string.ascii_uppercase + string.digits
 _ALPHABETS = {
@@ -213,3 +215,17 @@ def ordinary(seed: int, count: int, *, held: bool) -> list[str]:
     found = [filled(template, draw, {}) for template in templates]
     found += [filled(draw.choice(templates), draw, {}) for _ in range(count - len(found))]
     return found[:count]
+
+
+def leaks(case: Case, masked: str) -> bool:
+    """Return whether four characters of a secret that stand together remain in `masked`."""
+    around, masked = case.text, _MARK.sub("\0", masked)
+    for secret in case.secrets:
+        around = around.replace(secret, "\0")
+    for secret in case.secrets:
+        size = min(_PIECE, len(secret))
+        for start in range(len(secret) - size + 1):
+            piece = secret[start : start + size]
+            if piece in masked and piece not in around:
+                return True
+    return False

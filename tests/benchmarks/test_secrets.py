@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from benchmarks.secrets.__main__ import leaks
-from benchmarks.secrets.generate import Case, cases, ordinary
+from benchmarks.secrets.generate import Case, cases, leaks, ordinary
 
 
 def test_the_corpus_is_as_large_as_its_figure_says() -> None:

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -347,7 +347,7 @@ async def save_an_entry(trial: Trial) -> None:
         with trial.measured():
             seen = await door.view_file(channel, File.MEMORY)
             [entry] = [block for block in seen.blocks if block.kind == "entry"]
-            with suppress(door.PipimemError):  # refused if it is no entry
+            with suppress(PipimemError):  # refused if it is no entry
                 await door.save_entry(channel, File.MEMORY, entry, trial.text)
 
 

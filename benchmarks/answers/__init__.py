@@ -1,1 +1,0 @@
-"""Whether questions can be answered from what memory supplies."""
