@@ -17,7 +17,7 @@ from pipimem.text.words.similarity import near_duplicate
 
 # Where the best hit from elsewhere has at most this share of the first one's score, the answer
 # stood in or beside the first in 92 % of 346 questions in English and in all of 35 in Chinese;
-# above it in 51 and 91 % (`python -m benchmarks.recall.disclosure`).
+# above it in 51 and 91 %.
 _CLEAR = 0.75
 # So far from a hit in its thread is still the same place.
 _BESIDE = 2
