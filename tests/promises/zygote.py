@@ -123,14 +123,14 @@ class Zygote:
         self,
         function: str,
         *,
-        root: Path | None = None,
+        armed: Path | None = None,
         rules: Sequence[Rule] = (),
         log: Path | None = None,
         **arguments: Any,
     ) -> Child:
         """Fork a child that calls `MODULE:FUNCTION(say, **arguments)`.
 
-        With `root` it is armed for that folder. `arguments` are JSON.
+        With `armed` the shim is, for that folder. `arguments` are JSON.
         """
         said, say = os.pipe()
         told, tell = os.pipe()
@@ -138,7 +138,7 @@ class Zygote:
         request = {
             "function": function,
             "arguments": arguments,
-            "root": os.fspath(root) if root else "",
+            "armed": os.fspath(armed) if armed else "",
             "rules": [rule.as_json() for rule in rules],
             "log": os.fspath(log) if log else "",
         }
@@ -213,11 +213,11 @@ def _work(request: dict[str, Any], said: int, tell: int, wait: int) -> None:
             os.dup2(nowhere, stream)
         module, _, name = request["function"].partition(":")
         work = getattr(import_module(module), name)
-        if request["root"]:
+        if request["armed"]:
             if request["log"]:
                 log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             rules = [Rule(**rule | {"action": Action(rule["action"])}) for rule in request["rules"]]
-            libc_shim.arm(request["root"], rules, log=log, tell=tell, wait=wait)
+            libc_shim.arm(request["armed"], rules, log=log, tell=tell, wait=wait)
         work(say, **request["arguments"])
         code = 0
     except BaseException as error:  # noqa: BLE001 - the test judges what it is
