@@ -16,9 +16,17 @@ from typing import Any
 import anyio
 from anyio import to_thread
 
-from tests.promises import front_door
+from tests.promises import front_door, libc_shim
 from tests.promises.front_door import Channel, Pipimem, PipimemError
-from tests.promises.journeys import BY_NAME, Journey, opened, said_by
+from tests.promises.journeys import (
+    BY_NAME,
+    REFUSALS,
+    CommandFailed,
+    Journey,
+    opened,
+    runtime,
+    said_by,
+)
 from tests.promises.zygote import Say
 
 NOTES = ("MEMORY.md", "SESSION.md", "HISTORY.md")
@@ -107,7 +115,7 @@ async def _know(journey: Journey, root: Path, known: Known) -> None:
     if _folder_of(root, journey.channel) is None:
         known.states.append(dict.fromkeys(NOTES, ""))
         return
-    pipimem = opened(root)
+    pipimem = runtime(root)
     channel = await pipimem.channel(journey.channel, create=False)
     if is_before:
         known.messages = {one.id: one.content for one in await front_door.transcript(channel)}
@@ -130,27 +138,71 @@ def _human(root: Path) -> Texts:
 # ── after a fault ─────────────────────────────────────────────────────────────────────────────────
 
 
-def inspect(say: Say, name: str, root: str, file: str, said: Said) -> None:
+def inspect(say: Say, name: str, root: str, file: str, said: Said, is_last: bool) -> None:
     """Say each thing that is wrong, as `wrong TEXT`.
 
-    Looks at the bytes, opens the workspace, reads, goes on, undoes, and looks again.
+    Looks at the bytes, opens the workspace, reads, goes on, undoes, and looks again. `is_last` if
+    nothing but the journey has happened since: then the notes are as one of its commits left them.
     """
     known = Known(**json.loads(Path(file).read_text()))
-    anyio.run(_Inspection(BY_NAME[name], Path(root), known, said, say).run)
+    anyio.run(_Inspection(BY_NAME[name], Path(root), known, said, say, is_last).run)
 
 
 def go_on(say: Say, root: str, name: str) -> None:
     """Open what a fault left, store a message and an entry, and say both."""
-    anyio.run(_go_on, Path(root), BY_NAME[name].channel, say, _NEXT, "next")
+    anyio.run(_go_on, Path(root), BY_NAME[name].channel, say)
 
 
-async def _go_on(root: Path, name: str, say: Say, text: str, message: str) -> None:
+async def _go_on(root: Path, name: str, say: Say) -> None:
     async with opened(root) as pipimem:
-        channel = await pipimem.channel(name, kind="group")
-        await front_door.take_in(channel, [said_by("zoe", message, _NEXT_MESSAGE)])
-        say("message", name, message, _NEXT_MESSAGE)
-        await front_door.remember(channel, text)
-        say("entry", name, text)
+        await _store_more(pipimem, name, say, "later")
+
+
+async def _store_more(pipimem: Pipimem, name: str, say: Say, message: str) -> None:
+    channel = await pipimem.channel(name, kind="group")
+    content = f"a message called {message}"
+    await front_door.take_in(channel, [said_by("zoe", message, content)])
+    say("message", name, message, content)
+    text = f"the fact called {message} is about a quokka"
+    await front_door.remember(channel, text)
+    say("entry", name, text)
+
+
+def mend(say: Say, root: str, name: str) -> None:
+    """Give the command `doctor --fix`; what it still finds is no matter."""
+    front_door.command_line("--workspace", root, "doctor", "--fix")
+
+
+def perform_on_bad_disk(say: Say, name: str, root: str) -> None:
+    """Do a journey whose calls fail, then make the disk well and go on in the same process.
+
+    Says `refused` for an error of ours, and `left` with the notes as they are read after it.
+    """
+    journey = BY_NAME[name]
+
+    async def go_on_in(pipimem: Pipimem, error: PipimemError) -> None:
+        libc_shim.disarm()
+        say("refused", type(error).__name__, str(error))
+        channel = await pipimem.channel(journey.channel, kind="group")
+        say("left", await front_door.texts(channel))
+        await _store_more(pipimem, journey.channel, say, "meanwhile")
+
+    REFUSALS.then = go_on_in
+    try:
+        anyio.run(journey.run, Path(root), say)
+    except (PipimemError, CommandFailed) as error:
+        say("refused", type(error).__name__, str(error))
+    libc_shim.disarm()
+    REFUSALS.then = None
+    if journey.again:
+        anyio.run(command_again, Path(root), journey)
+    go_on(say, root, name)
+
+
+async def command_again(root: Path, journey: Journey) -> None:
+    """Give the command that a person gives after a fault."""
+    arguments = ("--workspace", str(root), *journey.again)
+    await to_thread.run_sync(front_door.command_line, *arguments)
 
 
 @dataclass(slots=True)
@@ -160,12 +212,11 @@ class _Inspection:
     known: Known
     said: Said
     say: Say
+    is_last: bool
 
     async def run(self) -> None:
-        if not self.known.states[0]["MEMORY.md"] and not self.journey.forgets:
-            # The journey began with `init`, which a person then gives again.
-            arguments = ("init", self.root)
-            await to_thread.run_sync(front_door.command_line, *arguments)
+        if self.journey.again:
+            await command_again(self.root, self.journey)
         for wrong in self._bytes():
             self.say("wrong", f"on the disk: {wrong}")
         await self._read()
@@ -180,6 +231,11 @@ class _Inspection:
     def _wrong(self, text: str) -> None:
         self.say("wrong", text)
 
+    @property
+    def _is_exact(self) -> bool:
+        """Whether the notes must be of one of the journey's commits."""
+        return self.is_last and self.journey.is_atomic
+
     # ── the bytes ──
 
     def _bytes(self) -> Iterator[str]:
@@ -191,17 +247,16 @@ class _Inspection:
         except UnicodeDecodeError as error:
             yield f"a note is no UTF-8: {error}"
             return
-        for name in NOTES:
-            if self.journey.is_atomic and not any(
-                texts[name] == state.get(name, "") for state in self.known.states
-            ):
+        for name in NOTES if self._is_exact else ():
+            if not any(texts[name] == state.get(name, "") for state in self.known.states):
                 yield f"{name} is of no commit: {texts[name]!r}"
-        yield from self._typed(texts)
+        if self.is_last:
+            yield from self._typed(texts)
         for (words,) in self._of("forgotten"):
             yield from (f"{words!r} is in {path}" for path in self._holding(words))
 
     def _typed(self, texts: Texts) -> Iterator[str]:
-        for line in self.journey.typed:
+        for line in (*self.journey.typed, *(line for (line,) in self._of("typed"))):
             if texts["MEMORY.md"].count(line) != 1:
                 yield f"{texts['MEMORY.md'].count(line)} times what a person typed: {line!r}"
 
@@ -226,18 +281,24 @@ class _Inspection:
         async with opened(self.root) as pipimem:
             channel = await pipimem.channel(name, kind="group")
             texts = await front_door.texts(channel)
-            if self.journey.is_atomic and texts not in self.known.states:
+            if self._is_exact and texts not in self.known.states:
                 self._wrong(f"the notes are of no commit: {texts}")
+            for (left,) in self._of("left"):
+                if self.journey.is_atomic and left not in self.known.states:
+                    self._wrong(f"after the error the notes were of no commit: {left}")
             self._check_lines(texts)
             await self._check_acknowledged(pipimem)
 
     def _check_lines(self, texts: Texts) -> None:
-        lines = Counter(_lines(texts))
-        if lost := self.known.standing - lines:
+        lines, standing, seen = Counter(_lines(texts)), self.known.standing, self.known.seen
+        if not self.is_last:  # SESSION.md is written anew by what happened since
+            standing = Counter({line: n for line, n in standing.items() if line[0] != NOTES[1]})
+        if lost := standing - lines:
             self._wrong(f"lines of before and after are gone: {dict(lost)}")
-        if strange := set(lines) - set(self.known.seen):
+        strange = set(lines) - set(seen)
+        if strange and self.is_last:
             self._wrong(f"lines of neither before nor after: {sorted(strange)}")
-        if doubled := lines - self.known.seen:
+        if doubled := lines - seen - Counter(strange):
             self._wrong(f"lines are there twice: {dict(doubled)}")
 
     async def _check_acknowledged(self, pipimem: Pipimem) -> None:
@@ -281,9 +342,10 @@ class _Inspection:
     async def _continue(self) -> None:
         """The next message, the next entry, an undo: all as if nothing had happened."""
         name = self.journey.channel
-        await _go_on(self.root, name, lambda *_: None, _NEXT, "next")
         async with opened(self.root) as pipimem:
             channel = await pipimem.channel(name, kind="group")
+            await front_door.take_in(channel, [said_by("zoe", "next", _NEXT_MESSAGE)])
+            await front_door.remember(channel, _NEXT)
             (number,) = [
                 change.number
                 for change in await front_door.log(channel)
@@ -299,7 +361,7 @@ class _Inspection:
         """What was acknowledged comes up in a search of a new process."""
         for text, is_there in self._entries(channel.id).items():
             hits = await front_door.search(channel, text, where="notes")
-            if is_there and not any(text in hit.item.content for hit in hits):
+            if is_there and not any(text in hit.item.text for hit in hits):
                 self._wrong(f"acknowledged, and not found: {text!r}")
         for channel_id, name, _ in self._of("message"):
             if channel_id == channel.id and not await front_door.detail(channel, name):
@@ -346,7 +408,7 @@ class _Inspection:
         strange = [
             path.name
             for path in folder.iterdir()
-            if path.name not in _KNOWN_NAMES and not path.name.startswith("log.")
+            if path.name not in _KNOWN_NAMES and not path.name.startswith("log")
         ]
         if strange:
             self._wrong(f"left over beside the notes: {strange}")

@@ -85,7 +85,7 @@ async def retract(channel: Channel, message: str) -> bool:
 
 
 async def search(channel: Channel, query: str, **options: Any) -> tuple[Any, ...]:
-    """Search notes and transcript; each hit has `.item` with `id` and `content`."""
+    """Search notes and transcript; each hit has `.item` with `id` and `text`."""
     return await channel.search(query, **options)
 
 

@@ -12,7 +12,8 @@ acknowledged, at the moment it returned:
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -22,7 +23,7 @@ import anyio
 from anyio import to_thread
 
 from tests.promises import front_door
-from tests.promises.front_door import Channel, Clock, Kind, Message, Pipimem
+from tests.promises.front_door import Channel, Clock, Kind, Message, Pipimem, PipimemError
 from tests.promises.zygote import Say
 
 NOW = datetime.now().astimezone().replace(microsecond=0)
@@ -45,7 +46,8 @@ class Journey:
     `typed` are lines that a person typed into MEMORY.md before it. `forgets` are the words that it
     forgets: afterwards they are all there or in no byte of the workspace. An `atomic` journey is
     made of commits that are known from the history afterwards: the notes are as one of them left
-    them. `channel` is that of the acknowledgements.
+    them. `channel` is that of the acknowledgements. `again` is the command that a person gives
+    after a kill.
     """
 
     name: str
@@ -55,11 +57,34 @@ class Journey:
     typed: tuple[str, ...] = ()
     forgets: tuple[str, ...] = ()
     is_atomic: bool = True
+    again: tuple[str, ...] = ()
 
 
-def opened(root: Path, now: datetime = NOW) -> Pipimem:
+def runtime(root: Path, now: datetime = NOW) -> Pipimem:
     """The runtime of the offline rules, at a clock that stands still."""
     return Pipimem(root, "offline", clock=Clock(now=lambda: now, wall=lambda: now))
+
+
+@dataclass(slots=True)
+class Refusals:
+    """What is done in the same process once an error of ours has ended a journey."""
+
+    then: Callable[[Pipimem, PipimemError], Coroutine[Any, Any, None]] | None = None
+
+
+REFUSALS = Refusals()
+
+
+@asynccontextmanager
+async def opened(root: Path, now: datetime = NOW) -> AsyncIterator[Pipimem]:
+    """A runtime for the block; an error of ours ends the block and goes to `REFUSALS`."""
+    async with runtime(root, now) as pipimem:
+        try:
+            yield pipimem
+        except PipimemError as error:
+            if REFUSALS.then is None:
+                raise
+            await REFUSALS.then(pipimem, error)
 
 
 async def command(root: Path, *arguments: str | Path) -> str:
@@ -222,12 +247,12 @@ async def backlog(root: Path, say: Say) -> None:
     """Talk that is not consolidated yet: a gate turns it into changes of the three notes."""
     await silent(root)
     team_talk = [
-        said_by("alice", "u5", "please remember that the gate code is 4711"),
+        said_by("alice", "u5", "please remember that the parcels are in hall seven"),
         answered("a5", "noted"),
         said_by("bob", "u6", "we decided to ship on friday"),
         answered("a6", "fine"),
     ]
-    pipimem = opened(root)  # without `async with`: closing would consolidate it
+    pipimem = runtime(root)  # without `async with`: closing would consolidate it
     team = await pipimem.channel(TEAM, kind="group")
     await front_door.take_in(team, team_talk)
 
@@ -239,9 +264,9 @@ async def _compact(root: Path, say: Say) -> None:
         receipt = await team.before_compaction([last])
         if receipt.may_compact:
             say("message", TEAM, last.id, last.content)
-            say("message", TEAM, "u5", "please remember that the gate code is 4711")
+            say("message", TEAM, "u5", "please remember that the parcels are in hall seven")
             await team.compacted(receipt)
-        await take_turn(team, say, "bob", "8", "what do you know of the gate code?", "4711")
+        await take_turn(team, say, "bob", "8", "where are the parcels?", "in hall seven")
 
 
 # ── edits ─────────────────────────────────────────────────────────────────────────────────────────
@@ -333,13 +358,10 @@ async def _undo(root: Path, say: Say) -> None:
 async def _restore(root: Path, say: Say) -> None:
     async with opened(root) as pipimem:
         team = await pipimem.channel(TEAM, kind="group")
-        newest, before, *_ = await front_door.log(team)
+        _, before, *_ = await front_door.log(team)
         await front_door.restore(team, before.number)
         say("gone", TEAM, "opens at nine")
         say("entry", TEAM, "alice likes green tea")
-        await front_door.restore(team, newest.number)
-        say("gone", TEAM, "")
-        say("entry", TEAM, "the release window opens at nine")
 
 
 # ── idle jobs ─────────────────────────────────────────────────────────────────────────────────────
@@ -423,23 +445,19 @@ async def _remove(root: Path, say: Say) -> None:
             say("forgotten", words)
 
 
-REMEMBER = Journey("remember", lived, _remember)
-COMPACTION = Journey("compaction", backlog, _compact)
-EDIT = Journey("hand-edit", edited, _go_on_talking, typed=(TYPED,))
-FORGET = Journey("forget", told, _forget, forgets=("blue elephant",), is_atomic=False)
 JOURNEYS = (
-    Journey("first-turn", nothing, _first_turn, channel=STRANGE),
+    Journey("first-turn", nothing, _first_turn, channel=STRANGE, again=("init",)),
     Journey("turns", lived, _turns),
     Journey("take-in", lived, _take_in),
     Journey("log-rotation", large_log, _take_in),
-    REMEMBER,
+    Journey("remember", lived, _remember),
     Journey("supersede", lived, _supersede),
     Journey("update", lived, _update),
     Journey("take-out", lived, _take_out),
-    COMPACTION,
-    EDIT,
+    Journey("compaction", backlog, _compact),
+    Journey("hand-edit", edited, _go_on_talking, typed=(TYPED,)),
     Journey("old-buffer", edited_from_old, _go_on_talking, typed=(TYPED,)),
-    FORGET,
+    Journey("forget", told, _forget, forgets=("blue elephant",), is_atomic=False),
     Journey("forget-speaker", told, _forget_speaker, forgets=("blue elephant",), is_atomic=False),
     Journey("retract", told, _retract, forgets=("elephant in paris",), is_atomic=False),
     Journey("undo", lived, _undo),
@@ -447,7 +465,14 @@ JOURNEYS = (
     Journey("maintain", months_ago, _maintain),
     Journey("import-archive", exported, _import),
     Journey("import-foreign", foreign, _import_foreign),
-    Journey("remove-channel", lived, _remove, channel=OTHER, forgets=ELSEWHERE),
+    Journey(
+        "remove-channel",
+        lived,
+        _remove,
+        channel=OTHER,
+        forgets=ELSEWHERE,
+        again=("doctor", "--fix"),
+    ),
 )
 BY_NAME = {journey.name: journey for journey in JOURNEYS}
 

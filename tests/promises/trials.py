@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from tests.promises import libc_shim
 from tests.promises.journeys import Journey
 from tests.promises.libc_shim import Call, Kind, Rule
-from tests.promises.zygote import Ended, Zygote
+from tests.promises.zygote import Child, Ended, Zygote
 
 MODULES = ("tests.promises.journeys", "tests.promises.aftermath")
 FAULTS: dict[str, Callable[[int], list[Rule]]] = {
@@ -84,38 +84,44 @@ class Stage:
         shutil.rmtree(self.root, ignore_errors=True)
         shutil.copytree(self._before, self.root, symlinks=True)
 
-    def perform(self, rules: Sequence[Rule] = (), **options: Any) -> Ended:
-        """Do the journey with what happens at its calls."""
-        return self.zygote.run(
-            "tests.promises.journeys:perform",
+    def start(self, rules: Sequence[Rule] = (), function: str = "journeys:perform") -> Child:
+        """Begin the journey, or another function, with what happens at its calls."""
+        return self.zygote.start(
+            f"tests.promises.{function}",
             name=self.journey.name,
             root=os.fspath(self.root),
             armed=self.root,
             rules=rules,
-            **options,
         )
 
-    def inspect(self, said: Iterable[Sequence[Any]]) -> list[str]:
-        """Return what is wrong in the workspace, given what was acknowledged."""
+    def perform(self, rules: Sequence[Rule] = (), function: str = "journeys:perform") -> Ended:
+        """Do the journey, or another function, with what happens at its calls."""
+        return self.start(rules, function).wait()
+
+    def inspect(self, said: Iterable[Sequence[Any]], *, is_last: bool = True) -> list[str]:
+        """Return what is wrong in the workspace, given what was acknowledged.
+
+        `is_last` if nothing has happened since the journey.
+        """
         ended = self.zygote.run(
             "tests.promises.aftermath:inspect",
             name=self.journey.name,
             root=os.fspath(self.root),
             file=os.fspath(self._known),
-            said=[line for line in said if line[0] != "raised"],
+            said=[line for line in said if line[0] not in ("raised", "refused")],
+            is_last=is_last,
         )
         wrong = [str(values[0]) for values in ended.of("wrong")]
         return wrong if ended.how == "done" else [*wrong, f"it {ended.how}: {ended.trace}"]
 
-    def all_kills(self) -> list[Trial]:
-        """Every call, with a kill before, in the middle of and after it."""
-        return list(self._kills())
-
-    def _kills(self) -> Iterator[Trial]:
-        for call in self.calls:
-            for fault in FAULTS:
-                if fault != "kill_within" or call.kind == Kind.WRITE:
-                    yield Trial(self.journey.name, fault, call.number)
+    def trials(self, faults: Iterable[str]) -> list[Trial]:
+        """Return every call with every fault that applies to it."""
+        return [
+            Trial(self.journey.name, fault, call.number)
+            for call in self.calls
+            for fault in faults
+            if fault != "kill_within" or call.kind == Kind.WRITE
+        ]
 
     def call(self, number: int) -> Call:
         """The call of a number in the journey without a fault."""
@@ -125,3 +131,19 @@ class Stage:
         """Return what is wrong, each with what a person needs to repeat it."""
         at = self.call(trial.number) if trial.number <= len(self.calls) else "no call"
         return [f"PIPIMEM_TRIAL='{trial}' ({at}): {text}" for text in wrong]
+
+
+class Stages:
+    """The stages of one process, each made when it is first asked for."""
+
+    def __init__(self, zygote: Zygote, folder: Path) -> None:
+        """Make them in a folder."""
+        self._zygote, self._folder = zygote, folder
+        self._made: dict[str, Stage] = {}
+
+    def of(self, journey: Journey) -> Stage:
+        """Return the stage of a journey."""
+        if journey.name not in self._made:
+            folder = self._folder / journey.name
+            self._made[journey.name] = Stage(self._zygote, folder, journey)
+        return self._made[journey.name]
