@@ -49,7 +49,7 @@ def test_a_kill_while_a_kill_is_mended_loses_nothing(
     """A start that puts in order what a kill left, or `doctor --fix`, is killed in its turn."""
     stage, wrong = stages.of(BY_NAME[name]), []
     trials = [trial for trial in stage.trials(FAULTS) if trial.fault == "kill_after"]
-    for trial in chosen(spread(trials, 40 if is_long else 2, turn=len(mending))):
+    for trial in chosen(spread(trials, 40 if is_long else 2)):
         chance = random.Random(str(trial))
         for _ in range(6 if is_long else 1):
             stage.lay_out()
@@ -93,7 +93,7 @@ def test_what_an_editor_saves_before_a_kill_survives(
     """A person opens and saves MEMORY.md between two calls; a kill follows soon."""
     stage, wrong = stages.of(BY_NAME[name]), []
     trials = [Trial(name, f"save_{save}", call.number) for call in stage.calls]
-    for trial in chosen(trials if is_long else spread(trials, 3, turn=len(save))):
+    for trial in chosen(trials if is_long else spread(trials, 3)):
         for later in range(5) if is_long else [random.Random(str(trial)).randrange(5)]:
             stage.lay_out()
             said = _killed_after_a_save(stage, trial.number, later, SAVES[save])
