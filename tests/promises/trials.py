@@ -67,11 +67,11 @@ class Stage:
         self.root.mkdir(parents=True)
         self._run("journeys:prepare")
         shutil.copytree(self.root, self.before, symlinks=True)
-        self._run("aftermath:know", file=os.fspath(self._known))
+        self._run("aftermath:know", file=os.fspath(self._known), said=[])
         self.lay_out()
         self.clean = self._run("journeys:perform", armed=self.root, log=self.log)
         self.calls = [call for call in libc_shim.read_log(self.log) if call.kind != Kind.NOTE]
-        self._run("aftermath:know", file=os.fspath(self._known))
+        self._run("aftermath:know", file=os.fspath(self._known), said=self.clean.said)
 
     def _run(self, function: str, **options: Any) -> Ended:
         ended = self.zygote.run(
