@@ -7,6 +7,7 @@ that its commits left. `inspect` runs on a workspace where the fault happened.
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -174,6 +175,36 @@ async def _store_more(pipimem: Pipimem, name: str, say: Say, message: str) -> No
 def mend(say: Say, root: str, name: str) -> None:
     """Give the command `doctor --fix`; what it still finds is no matter."""
     front_door.command_line("--workspace", root, "doctor", "--fix")
+
+
+def pack(say: Say, name: str, root: str) -> None:
+    """Export all and import it elsewhere; say `wrong` if a channel says something else there."""
+    there, archive = Path(root).parent / "unpacked", Path(root).parent / "packed.zip"
+    shutil.rmtree(there, ignore_errors=True)
+    archive.unlink(missing_ok=True)
+    commands: list[list[str | Path]] = [
+        ["--workspace", root, "export", archive],
+        ["--workspace", there, "init", there],
+        ["--workspace", there, "import", archive],
+    ]
+    for arguments in commands:
+        code, _, err = front_door.command_line(*arguments)
+        if code:
+            say("wrong", f"{arguments[2]} ends with {code}: {err}")
+    here, unpacked = (anyio.run(_say_all, Path(folder)) for folder in (root, there))
+    if here != unpacked:
+        say("wrong", f"the archive has {unpacked}, the workspace {here}")
+
+
+async def _say_all(root: Path) -> dict[str, tuple[Texts, list[tuple[str, str]]]]:
+    """Return the notes and messages of all channels."""
+    async with opened(root) as pipimem:
+        found = {}
+        for info in await pipimem.channels():
+            channel = await pipimem.channel(info.id, create=False)
+            messages = [(one.id, one.content) for one in await front_door.transcript(channel)]
+            found[info.id] = (await front_door.texts(channel), messages)
+        return found
 
 
 def perform_on_bad_disk(say: Say, name: str, root: str) -> None:

@@ -457,8 +457,8 @@ async def _import_foreign(root: Path, say: Say) -> None:
     await command(root, *notes)
     say("entry", TEAM, "lives in Porto")
     await command(root, *talk)
-    say("message", TEAM, "one", "one")
-    say("message", TEAM, "two", "two")
+    say("message", TEAM, "log:one", "one")
+    say("message", TEAM, "log:two", "two")
 
 
 def _archive(root: Path) -> Path:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,9 +45,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """A file's bytes, or a folder's names, are on the disk."""
+    """A file's bytes, or a folder's names, are on the disk; those of all without a target."""
 
-    target: int
+    target: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +161,8 @@ class Recording:
                 self._rename(call)
             case Kind.UNLINK | Kind.RMDIR:
                 self._set((self._name(call.path), None))
+            case Kind.SYNC_ALL:
+                self.steps.append(Synced(None))
             case Kind.WRITE | Kind.TRUNCATE | Kind.SYNC:
                 self._touch(call)
 
@@ -232,10 +234,11 @@ class Recording:
             for cut in self._cuts_behind(end, chance)
         ]
 
-    def _synced(self, end: int) -> dict[int, int]:
-        """Return for each file and folder the last step that synced it."""
+    def _synced(self, end: int) -> Callable[[int], int]:
+        """Return a function that has the last step that synced a file or folder, else -1."""
         steps = enumerate(self.steps[:end])
-        return {step.target: at for at, step in steps if isinstance(step, Synced)}
+        last = {step.target: at for at, step in steps if isinstance(step, Synced)}
+        return lambda target: max(last.get(target, -1), last.get(None, -1))
 
     def _cuts_behind(self, end: int, chance: random.Random) -> Iterator[Cut]:
         synced = self._synced(end)
@@ -243,7 +246,7 @@ class Recording:
             at
             for at, step in enumerate(self.steps[:end])
             if isinstance(step, Named)
-            and not any(synced.get(folder, -1) > at for (folder, _), _ in step.names)
+            and not any(synced(folder) > at for (folder, _), _ in step.names)
         ]
         for how, kept in self._choices(pending):
             for fate in FATES:
@@ -291,7 +294,7 @@ class Recording:
                 case Named() if at not in cut.lost:
                     disk.apply(step)
                 case Written(file):
-                    is_synced = at < synced.get(file, -1)
+                    is_synced = at < synced(file)
                     fate = cut.fates[file % len(cut.fates)]
                     disk.write(step, "all" if is_synced else fate)
                 case Told(line):

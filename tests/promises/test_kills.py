@@ -66,6 +66,23 @@ def test_a_kill_while_a_kill_is_mended_loses_nothing(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.parametrize("name", ["remember", "compaction", "old-buffer"])
+def test_an_archive_made_after_a_kill_has_what_the_workspace_has(
+    stages: Stages, name: str, is_long: bool, count_trials: Count
+) -> None:
+    """What a killed commit left beside the notes is in the archive, as text of the notes."""
+    stage, wrong = stages.of(BY_NAME[name]), []
+    trials = [trial for trial in stage.trials(FAULTS) if trial.fault == "kill_after"]
+    for trial in chosen(trials if is_long else spread(trials, 2)):
+        stage.lay_out()
+        ended = stage.perform(kill_after(trial.number))
+        count_trials()
+        packed = stage.perform(function="aftermath:pack").raise_unless_done()
+        found = [str(text) for (text,) in packed.of("wrong")]
+        wrong += stage.report(trial, [*found, *stage.inspect(ended.said, is_last=False)])
+    assert not wrong, "\n".join(wrong)
+
+
 # ── an editor that saves just before the kill ─────────────────────────────────────────────────────
 
 
