@@ -11,10 +11,10 @@ import pytest
 
 from tests.promises import libc_shim
 from tests.promises.journeys import JOURNEYS, Journey
-from tests.promises.power_cuts import Recording
+from tests.promises.power_cuts import Recording, Told
 from tests.promises.trials import Stages
 
-_SHORT, _LONG = 4, 300
+_SHORT, _LONG = 2, 300
 
 
 @pytest.mark.parametrize("journey", JOURNEYS, ids=lambda journey: journey.name)
@@ -29,9 +29,14 @@ def test_what_was_acknowledged_survives_a_power_cut(
     recording = Recording(stage.before, stage.root, libc_shim.read_log(stage.log))
     chance = random.Random(journey.name)
     cuts = recording.cuts(chance)
-    for number in sorted(
-        chance.sample(range(len(cuts)), min(len(cuts), _LONG if is_long else _SHORT))
-    ):
+    numbers = chance.sample(range(len(cuts)), min(len(cuts), _LONG if is_long else _SHORT))
+    # The most that may be lost, right behind an acknowledgement.
+    severe = [
+        number
+        for number, cut in enumerate(cuts)
+        if cut.how == "no name, bytes none" and isinstance(recording.steps[cut.end - 1], Told)
+    ]
+    for number in sorted({*numbers, *(severe if is_long else severe[-2:])}):
         name, cut = f"{journey.name} cut {number}", cuts[number]
         if os.environ.get("PIPIMEM_TRIAL", name) != name:
             continue

@@ -47,12 +47,15 @@ def chosen(trials: Iterable[Trial]) -> list[Trial]:
 
 
 def spread(trials: Sequence[Trial], count: int) -> list[Trial]:
-    """Return `count` trials, one drawn from each of as many stretches; always the same ones."""
+    """Return `count` trials, the last and one drawn from each of the stretches before it.
+
+    They are always the same ones. At the last call nearly all is acknowledged.
+    """
     if len(trials) <= count:
         return list(trials)
-    ends = [len(trials) * at // count for at in range(count + 1)]
+    ends = [len(trials) * at // (count - 1) for at in range(count)]
     stretches = [trials[begin:end] for begin, end in pairwise(ends)]
-    return [random.Random(str(stretch[0])).choice(stretch) for stretch in stretches]
+    return [random.Random(str(stretch[0])).choice(stretch) for stretch in stretches] + [trials[-1]]
 
 
 class Stage:
