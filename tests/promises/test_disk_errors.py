@@ -16,7 +16,7 @@ from tests.promises.journeys import JOURNEYS, Journey
 from tests.promises.libc_shim import fail_from, fail_once
 from tests.promises.trials import Stages, chosen, spread
 
-_SHORT = 4
+_SHORT = 3
 ERRORS = {
     "full_once": partial(fail_once, error=errno.ENOSPC),
     "full_from": partial(fail_from, error=errno.ENOSPC),

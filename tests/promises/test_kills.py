@@ -17,7 +17,7 @@ from tests.promises.libc_shim import kill_after, kill_before, pause_at
 from tests.promises.trials import FAULTS, Stage, Stages, Trial, chosen, spread
 
 Count = Callable[..., None]
-_SHORT = 5
+_SHORT = 4
 _TYPED = "typed in the file, giraffe"
 
 
@@ -110,7 +110,7 @@ def test_what_an_editor_saves_before_a_kill_survives(
     """A person opens and saves MEMORY.md between two calls; a kill follows soon."""
     stage, wrong = stages.of(BY_NAME[name]), []
     trials = [Trial(name, f"save_{save}", call.number) for call in stage.calls]
-    for trial in chosen(trials if is_long else spread(trials, 3)):
+    for trial in chosen(trials if is_long else spread(trials, 2)):
         for later in range(5) if is_long else [random.Random(str(trial)).randrange(5)]:
             stage.lay_out()
             said = _killed_after_a_save(stage, trial.number, later, SAVES[save])
