@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.promises.libc_shim import require_shim
+from tests.promises.trials import MODULES, Stages
+from tests.promises.zygote import zygote
 
 COUNTS: dict[str, int] = {}
 
@@ -38,3 +42,11 @@ def workspace(tmp_path: Path) -> Path:
     """An empty workspace."""
     (tmp_path / "workspace" / "channels").mkdir(parents=True)
     return tmp_path / "workspace"
+
+
+@pytest.fixture(scope="session")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stages]:
+    """The journeys of the crash tests, prepared in a process that forks their trials."""
+    require_shim()
+    with zygote(*MODULES) as process:
+        yield Stages(process, tmp_path_factory.mktemp("journeys"))

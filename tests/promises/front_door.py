@@ -5,16 +5,22 @@ When a public name changes, edit this file and leave the tests alone.
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import date
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from pipimem import (
     Assistant,
     Bullet,
     Call,
     Channel,
+    Clock,
     Consolidate,
     Consolidated,
     EntryPlace,
@@ -25,11 +31,16 @@ from pipimem import (
     Pipimem,
     Turn,
 )
-from pipimem.errors import NothingFound, PipimemError, StoreError
+from pipimem.errors import (
+    NothingFound,
+    PipimemError,
+    StoreError,
+)
 
 __all__ = [
     "Assistant",
     "Channel",
+    "Clock",
     "File",
     "Kind",
     "Message",
@@ -39,6 +50,7 @@ __all__ = [
     "StoreError",
     "Turn",
     "before_turn",
+    "command_line",
     "detail",
     "diff",
     "entries",
@@ -57,7 +69,9 @@ __all__ = [
     "take_in",
     "take_out",
     "take_out_shown",
+    "texts",
     "timeline",
+    "transcript",
     "undo",
     "update",
     "view_file",
@@ -95,7 +109,7 @@ async def retract(channel: Channel, message: str) -> bool:
 
 
 async def search(channel: Channel, query: str, **options: Any) -> tuple[Any, ...]:
-    """Search notes and transcript; each hit has `.item` with `id` and `content`."""
+    """Search notes and transcript; each hit has `.item` with `id` and `text`."""
     return await channel.search(query, **options)
 
 
@@ -226,3 +240,35 @@ class _ModelThatAnswers:
 def model_that_answers(text: str, sources: tuple[str, ...]) -> Assistant:
     """Return a model that learns a text from these messages, and tells it in the history."""
     return _ModelThatAnswers(text, sources)
+
+
+async def texts(channel: Channel, number: int | None = None) -> dict[str, str]:
+    """Return the notes by file name: as they are, or as they were right after a change."""
+    return {str(file): text for file, text in (await channel.history.texts(number)).items()}
+
+
+async def transcript(channel: Channel) -> tuple[Message, ...]:
+    """Return all messages of a transcript of less than 10,000."""
+    return (await channel.transcript.page(count=10_000)).messages
+
+
+def command_line(*arguments: str | Path) -> tuple[int, str, str]:
+    """Run the installed command `pipimem` in this process; returns its code, output and errors.
+
+    It runs an event loop of its own: in an async function call it in a thread.
+    """
+    (command,) = entry_points(group="console_scripts", name="pipimem")
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    code: object = 0
+    with (
+        patch.object(sys, "argv", ["pipimem", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            command.load()()
+        except SystemExit as ended:
+            code = ended.code
+    for stream in (out, err):
+        stream.seek(0)
+    return code if isinstance(code, int) else int(code is not None), out.read(), err.read()
