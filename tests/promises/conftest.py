@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import anyio
 import pytest
+
+from tests.promises.lived_workspace import live
 
 COUNTS: dict[str, int] = {}
 
@@ -38,3 +41,11 @@ def workspace(tmp_path: Path) -> Path:
     """An empty workspace."""
     (tmp_path / "workspace" / "channels").mkdir(parents=True)
     return tmp_path / "workspace"
+
+
+@pytest.fixture(scope="session")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with each file that pipimem keeps; tests damage copies of it."""
+    root = tmp_path_factory.mktemp("lived") / "workspace"
+    anyio.run(live, root)
+    return root

@@ -10,20 +10,43 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pipimem import Channel, File, Kind, Message, Pipimem, Turn
-from pipimem.errors import NothingFound, PipimemError, StoreError
+from pipimem import (
+    Bullet,
+    Channel,
+    Consolidated,
+    File,
+    Kind,
+    Learned,
+    MaintenanceSettings,
+    Message,
+    Pipimem,
+    Receipt,
+    Settings,
+    Turn,
+)
+from pipimem.errors import LockTimeout, NothingFound, PipimemError, StoreError
+from pipimem.testing import ScriptedAssistant
 
 __all__ = [
+    "Bullet",
     "Channel",
+    "Consolidated",
     "File",
     "Kind",
+    "Learned",
+    "LockTimeout",
     "Message",
     "NothingFound",
     "Pipimem",
     "PipimemError",
+    "Receipt",
+    "ScriptedAssistant",
     "StoreError",
     "Turn",
+    "after_turn",
+    "before_compaction",
     "before_turn",
+    "compacted",
     "detail",
     "diff",
     "entries",
@@ -31,6 +54,7 @@ __all__ = [
     "forget",
     "log",
     "note",
+    "quiet",
     "remember",
     "restore",
     "retract",
@@ -162,3 +186,26 @@ async def view_file(channel: Channel, file: File) -> Any:
 async def save_file(channel: Channel, file: File, draft: str, base: Any) -> Any:
     """Save a whole note as the web view does; `base` is what `view_file` returned."""
     return await channel.files.save(file, draft, base=base.text, etag=base.etag)
+
+
+async def after_turn(channel: Channel, turn: Turn | None, messages: Sequence[Message]) -> None:
+    """Store the messages of a turn."""
+    await channel.after_turn(turn, messages)
+
+
+async def before_compaction(
+    channel: Channel, messages: Sequence[Message] = (), *, deadline: float | None = None
+) -> Receipt:
+    """Store and consolidate everything before the host drops messages; has `.may_compact`."""
+    return await channel.before_compaction(messages, deadline=deadline)
+
+
+async def compacted(channel: Channel, receipt: Receipt) -> None:
+    """Begin a new epoch."""
+    await channel.compacted(receipt)
+
+
+def quiet(root: Path, model: str = "offline", **options: Any) -> Pipimem:
+    """Return a workspace that is opened without idle work."""
+    settings = Settings(maintenance=MaintenanceSettings(enabled=False))
+    return Pipimem(root, model, settings=settings, **options)
