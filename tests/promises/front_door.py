@@ -25,13 +25,14 @@ from pipimem import (
     Turn,
 )
 from pipimem.errors import LockTimeout, NothingFound, PipimemError, StoreError
-from pipimem.testing import ScriptedAssistant
+from pipimem.testing import FixedClock, ScriptedAssistant
 
 __all__ = [
     "Bullet",
     "Channel",
     "Consolidated",
     "File",
+    "FixedClock",
     "Kind",
     "Learned",
     "LockTimeout",
