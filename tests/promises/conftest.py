@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
 import pytest
 
+from tests.promises.libc_shim import require_shim
 from tests.promises.lived_workspace import live
+from tests.promises.trials import MODULES, Stages
+from tests.promises.zygote import zygote
 
 COUNTS: dict[str, int] = {}
 
@@ -49,3 +52,11 @@ def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("lived") / "workspace"
     anyio.run(live, root)
     return root
+
+
+@pytest.fixture(scope="session")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stages]:
+    """The journeys of the crash tests, prepared in a process that forks their trials."""
+    require_shim()
+    with zygote(*MODULES) as process:
+        yield Stages(process, tmp_path_factory.mktemp("journeys"))

@@ -5,14 +5,20 @@ When a public name changes, edit this file and leave the tests alone.
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Iterable, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from datetime import date
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from pipimem import (
     Bullet,
     Channel,
+    Clock,
     Consolidated,
     File,
     Kind,
@@ -24,29 +30,29 @@ from pipimem import (
     Settings,
     Turn,
 )
-from pipimem.errors import LockTimeout, NothingFound, PipimemError, StoreError
-from pipimem.testing import FixedClock, ScriptedAssistant
+from pipimem.errors import NothingFound, PipimemError, StoreError
+from pipimem.testing import FixedClock
 
 __all__ = [
     "Bullet",
     "Channel",
+    "Clock",
     "Consolidated",
     "File",
     "FixedClock",
     "Kind",
     "Learned",
-    "LockTimeout",
     "Message",
     "NothingFound",
     "Pipimem",
     "PipimemError",
     "Receipt",
-    "ScriptedAssistant",
     "StoreError",
     "Turn",
     "after_turn",
     "before_compaction",
     "before_turn",
+    "command_line",
     "compacted",
     "detail",
     "diff",
@@ -63,7 +69,9 @@ __all__ = [
     "search",
     "take_in",
     "take_out",
+    "texts",
     "timeline",
+    "transcript",
     "undo",
     "update",
     "view_file",
@@ -101,7 +109,7 @@ async def retract(channel: Channel, message: str) -> bool:
 
 
 async def search(channel: Channel, query: str, **options: Any) -> tuple[Any, ...]:
-    """Search notes and transcript; each hit has `.item` with `id` and `content`."""
+    """Search notes and transcript; each hit has `.item` with `id` and `text`."""
     return await channel.search(query, **options)
 
 
@@ -210,3 +218,35 @@ def quiet(root: Path, model: str = "offline", **options: Any) -> Pipimem:
     """Return a workspace that is opened without idle work."""
     settings = Settings(maintenance=MaintenanceSettings(enabled=False))
     return Pipimem(root, model, settings=settings, **options)
+
+
+async def texts(channel: Channel, number: int | None = None) -> dict[str, str]:
+    """Return the notes by file name: as they are, or as they were right after a change."""
+    return {str(file): text for file, text in (await channel.history.texts(number)).items()}
+
+
+async def transcript(channel: Channel) -> tuple[Message, ...]:
+    """Return all messages of a transcript of less than 10,000."""
+    return (await channel.transcript.page(count=10_000)).messages
+
+
+def command_line(*arguments: str | Path) -> tuple[int, str, str]:
+    """Run the installed command `pipimem` in this process; returns its code, output and errors.
+
+    It runs an event loop of its own: in an async function call it in a thread.
+    """
+    (command,) = entry_points(group="console_scripts", name="pipimem")
+    out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    code: object = 0
+    with (
+        patch.object(sys, "argv", ["pipimem", *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            command.load()()
+        except SystemExit as ended:
+            code = ended.code
+    for stream in (out, err):
+        stream.seek(0)
+    return code if isinstance(code, int) else int(code is not None), out.read(), err.read()
