@@ -52,6 +52,7 @@ __all__ = [
     "after_turn",
     "before_compaction",
     "before_turn",
+    "busy",
     "command_line",
     "compacted",
     "detail",
@@ -212,6 +213,13 @@ async def before_compaction(
 async def compacted(channel: Channel, receipt: Receipt) -> None:
     """Begin a new epoch."""
     await channel.compacted(receipt)
+
+
+def busy(root: Path, *, idle_seconds: float, model: str = "offline") -> Pipimem:
+    """Return a workspace whose idle work begins after some seconds."""
+    return Pipimem(
+        root, model, settings=Settings(maintenance=MaintenanceSettings(idle_seconds=idle_seconds))
+    )
 
 
 def quiet(root: Path, model: str = "offline", **options: Any) -> Pipimem:

@@ -28,7 +28,10 @@ QUESTION = "Where does the spare key hang?"
 
 
 async def live(root: Path) -> None:
-    """Let a workspace live: turns, entries, hands, a compaction, a forget, an undo, idle work."""
+    """Let a workspace live: turns, entries, hands, a compaction, a forget, an undo, idle work.
+
+    A copy of it as it was right before the forget is beside it, as `earlier`.
+    """
     assert command(root, "init").code == 0
     async with front_door.quiet(root) as pipimem:
         beside = await pipimem.channel(BESIDE, kind="group")
@@ -43,6 +46,7 @@ async def live(root: Path) -> None:
         await _turn(room, QUESTION, "m5", "m6")
         receipt = await front_door.before_compaction(room)
         await front_door.compacted(room, receipt)
+        shutil.copytree(root, root.with_name("earlier"), symlinks=True)
         await front_door.forget(room, f"the door code is {FORGOTTEN}")
         await front_door.remember(room, "a mistake that is taken back")
         await front_door.undo(room)

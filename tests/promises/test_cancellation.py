@@ -13,7 +13,15 @@ import anyio
 import pytest
 
 from tests.promises import front_door
-from tests.promises.front_door import Channel, Message, Pipimem
+from tests.promises.front_door import (
+    Bullet,
+    Channel,
+    Consolidated,
+    Kind,
+    Learned,
+    Message,
+    Pipimem,
+)
 from tests.promises.lived_workspace import messages
 from tests.promises.processes import command
 
@@ -77,6 +85,24 @@ async def by_task(work: Work, number: int) -> bool:
         return await asyncio.ensure_future(run())
     except asyncio.CancelledError:
         return True
+
+
+@dataclass(slots=True)
+class Model:
+    """An assistant that takes some awaits to answer, and learns one fact of each window."""
+
+    name: str = "model"
+    paid: bool = False
+
+    async def answer(self, task: Any, call: object) -> Any:
+        """Answers `Consolidate`."""
+        for _ in range(3):
+            await anyio.sleep(0)
+        said = [message for message in task.window if message.role == "user"][-1]
+        return Consolidated(
+            learned=(Learned(Kind.FACT, said.content, (said.id,), speaker=said.speaker),),
+            history=(Bullet(f"{said.speaker} spoke.", (said.id,)),),
+        )
 
 
 @dataclass(slots=True)
@@ -255,3 +281,27 @@ def test_a_cancelled_call_loses_nothing_and_leaves_no_lock(
     ended = command(workspace, "remember", ROOM, "another process")
     assert (ended.code, ended.has_traceback) == (0, False)
     assert afterwards(bot) == []
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_a_compaction_that_is_cancelled_while_its_model_answers_loses_nothing(
+    workspace: Path, backend: str, is_long: bool, count_trials: Callable[..., None]
+) -> None:
+    """At each await, those of the model among them; the next gate does the work."""
+
+    async def live() -> Bot:
+        async with front_door.quiet(workspace, "", assistant=Model()) as pipimem:
+            channel = await pipimem.channel(ROOM, kind="group")
+            bot = Bot(workspace, pipimem, channel)
+            times = await cancel_everywhere(bot, "compaction", by_scope, 1 if is_long else 2)
+            assert times > 2
+            count_trials(times)
+            await bot.compaction()
+            said = [
+                f"We decided to paint wall {each[1:]}." for each in bot.messages if each[0] == "c"
+            ]
+            text = front_door.note(workspace, ROOM)
+            assert [each for each in said if each in text] != []
+            return bot
+
+    assert afterwards(anyio.run(live, backend=backend)) == []

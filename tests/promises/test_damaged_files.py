@@ -6,7 +6,8 @@ import os
 import random
 import re
 import shutil
-from collections.abc import Awaitable, Callable, Iterator
+import socket
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from tests.promises.lived_workspace import (
 from tests.promises.processes import Ended, command
 
 NOTES = tuple(TYPED)
+OLDER, OF_ANOTHER = "an older copy", "another channel's"
 
 
 def _cut(share: float, data: bytes) -> bytes:
@@ -45,23 +47,40 @@ def _flipped(share: float, data: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """What is done to a file; `bytes_of` gives its new bytes, `put` something that is no file."""
+    """What is done to a file; `bytes_of` gives its new bytes, `put` something that is no file.
+
+    An older copy, and the file of another channel, are put in its place as a wrong restore does.
+    """
 
     name: str
     bytes_of: Callable[[bytes], bytes] | None = None
     put: Callable[[Path], None] | None = None
 
-    def do(self, path: Path, other: bytes) -> bool:
-        """Damage a file; False where nothing changed. `other` is another channel's file."""
+    def do(self, path: Path, copies: Mapping[str, Path]) -> bool:
+        """Damage a file; False where nothing changed."""
         before = path.read_bytes()
         if self.put is not None:
             path.unlink()
             self.put(path)
             return True
-        assert self.bytes_of is not None
-        after = other if self.name == "another channel's" else self.bytes_of(before)
-        path.write_bytes(after)
-        return after != before
+        if self.bytes_of is None:
+            copy = copies[self.name]
+            if not copy.is_file() or copy.read_bytes() == before:
+                return False
+            fresh = path.with_name("copy")
+            shutil.copy2(copy, fresh)
+            fresh.replace(path)
+            return True
+        path.write_bytes(self.bytes_of(before))
+        return self.bytes_of(before) != before
+
+
+def _bind(path: Path) -> None:
+    # The path of a socket may have 108 bytes.
+    folder = os.open(path.parent, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as bound:
+        bound.bind(f"/proc/self/fd/{folder}/{path.name}")
+    os.close(folder)
 
 
 def _conflict(data: bytes) -> bytes:
@@ -79,7 +98,8 @@ DAMAGES = (
     Damage("cut by nine bytes", lambda data: data[:-9]),
     *(Damage(f"flipped at {at}", partial(_flipped, at)) for at in (0, 0.4, 0.8, 1)),
     Damage("random", lambda data: random.Random(len(data)).randbytes(len(data) + 50)),
-    Damage("another channel's", lambda data: data),
+    Damage(OLDER),
+    Damage(OF_ANOTHER),
     Damage("Latin-1", lambda data: data + "- caf\xe9\n".encode("latin-1")),
     Damage("UTF-16", lambda data: data.decode("utf-8", "replace").encode("utf-16")),
     Damage("a NUL", lambda data: data + b"- nu\0l\n"),
@@ -89,6 +109,7 @@ DAMAGES = (
     Damage("a dangling link", put=lambda path: path.symlink_to(path.with_name("nowhere"))),
     Damage("a link out", put=lambda path: path.symlink_to("/etc/hostname")),
     Damage("a pipe", put=os.mkfifo),
+    Damage("a socket", put=_bind),
 )
 
 
@@ -100,16 +121,23 @@ def files(root: Path) -> list[str]:
     return [name for name in found if f"channels/{BESIDE}/" not in name]
 
 
-def states(root: Path, *, is_long: bool) -> Iterator[tuple[str, Damage]]:
-    """Files and damages: all pairs, or one damage for each sort of file of a channel."""
+def states(root: Path, *, is_long: bool) -> Iterator[tuple[str, Damage, bool]]:
+    """Files, damages, and whether a bot runs: all, or one for each sort of file.
+
+    Of the files of a channel; of those of the workspace every other.
+    """
     names = files(root)
     if is_long:
-        yield from ((name, damage) for name in names for damage in DAMAGES)
+        running = (False, True)
+        yield from (
+            (name, damage, is_on) for name in names for damage in DAMAGES for is_on in running
+        )
         return
     # Versions of a note and the like have a hash in their names.
-    sorts = {re.sub(r"\.[0-9a-f]{8,}", "", name): name for name in names if "channels/" in name}
-    for number, name in enumerate(sorts.values()):
-        yield name, DAMAGES[number * 7 % len(DAMAGES)]
+    sorts = {re.sub(r"\.[0-9a-f]{8,}", "", name): name for name in names}
+    ours = [name for name in sorts.values() if "channels/" in name]
+    for number, name in enumerate([*ours, *sorted(set(sorts.values()) - set(ours))[::3]]):
+        yield name, DAMAGES[number * 7 % len(DAMAGES)], number % 2 == 0
 
 
 @dataclass(slots=True)
@@ -119,6 +147,8 @@ class Trial:
     root: Path
     file: str
     damage: Damage
+    copies: Mapping[str, Path] = field(default_factory=dict)
+    is_running: bool = False
     wrong: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
 
@@ -128,7 +158,8 @@ class Trial:
         return self.root / self.file
 
     def __str__(self) -> str:
-        return f"{self.file}, {self.damage.name}: {self.wrong}"
+        running = " under a running bot" if self.is_running else ""
+        return f"{self.file}, {self.damage.name}{running}: {self.wrong}"
 
     async def call(self, name: str, work: Awaitable[object], *, may_refuse: bool = True) -> object:
         """Await a call: a refusal must be an error of ours, in a sentence."""
@@ -156,11 +187,18 @@ class Trial:
 
 
 async def live(trial: Trial) -> None:
-    """The calls of a bot. Only a turn and the gate must return; closing may be refused too."""
+    """The calls of a bot. Only a turn and the gate must return; closing may be refused too.
+
+    Under a running bot the file is damaged after a turn and an entry.
+    """
     try:
         async with front_door.quiet(trial.root) as pipimem:
             room = await trial.call("channel", pipimem.channel(ROOM))
             if isinstance(room, front_door.Channel):
+                if trial.is_running:
+                    await front_door.before_turn(room, QUESTION)
+                    await front_door.remember(room, "the fence is new")
+                    trial.damage.do(trial.path, trial.copies)
                 await _calls(trial, room)
     except PipimemError as error:
         trial.refused.append(f"open or close: {error}")
@@ -169,6 +207,7 @@ async def live(trial: Trial) -> None:
 
 
 async def _calls(trial: Trial, room: front_door.Channel) -> None:
+    await trial.call("session_prompt", room.session_prompt())
     asked = front_door.before_turn(room, QUESTION)
     turn = await trial.call("before_turn", asked, may_refuse=False)
     if isinstance(turn, front_door.Turn) and turn.problem:
@@ -201,13 +240,13 @@ def typed_nowhere(root: Path) -> list[str]:
     return [line for line in TYPED.values() if not any(line.encode() in text for text in texts)]
 
 
-def meet(trial: Trial, other: bytes) -> None:
+def meet(trial: Trial) -> None:
     """Damage a file, live with it, let the doctor look and mend, put it right, and live on."""
     original = trial.path.read_bytes()
-    if not trial.damage.do(trial.path, other):
+    if not trial.is_running and not trial.damage.do(trial.path, trial.copies):
         return
-    left = trial.path.read_bytes() if trial.path.is_file() else b""
     anyio.run(live, trial)
+    left = trial.path.read_bytes() if trial.path.is_file() else b""
     ended = trial.command("doctor")
     if trial.refused and ended.code == 0:
         trial.wrong.append(f"the doctor says well, and {trial.refused[0]}")
@@ -243,12 +282,14 @@ def test_a_damaged_file_costs_no_traceback_and_no_other_text(
 ) -> None:
     """Turns return, errors are sentences, the doctor says what is wrong, and `--fix` loses nothing."""
     wrong = []
-    for number, (name, damage) in enumerate(states(lived, is_long=is_long)):
-        trial = Trial(copied(lived, tmp_path / str(number)), name, damage)
-        beside = lived / name.replace(f"channels/{ROOM}/", f"channels/{BESIDE}/")
-        meet(trial, beside.read_bytes() if beside.is_file() else b"- foreign\n")
+    for number, (name, damage, is_running) in enumerate(states(lived, is_long=is_long)):
+        beside = name.replace(f"channels/{ROOM}/", f"channels/{BESIDE}/")
+        copies = {OLDER: lived.with_name("earlier") / name, OF_ANOTHER: lived / beside}
+        root = copied(lived, tmp_path / str(number))
+        trial = Trial(root, name, damage, copies, is_running)
+        meet(trial)
         wrong += [str(trial)] if trial.wrong else []
-        shutil.rmtree(trial.root)
+        shutil.rmtree(root)
         count_trials()
     assert wrong == []
 

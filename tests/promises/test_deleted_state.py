@@ -5,6 +5,7 @@ What is deleted is enumerated on disk, so that the tests hold for any form of th
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -42,7 +43,7 @@ _FILES_A_FOLDER = 7
 
 @dataclass(slots=True)
 class Model:
-    """An assistant that learns one fact of each window, and does something before it answers."""
+    """An assistant that learns one fact of each window, and does something before its next answer."""
 
     before_answer: Callable[[], None] = lambda: None
     name: str = "model"
@@ -52,7 +53,8 @@ class Model:
     async def answer(self, task: Any, call: object) -> Any:
         """Answers `Consolidate`."""
         self.asked.append(task)
-        self.before_answer()
+        act, self.before_answer = self.before_answer, lambda: None
+        act()
         said = [message for message in task.window if message.role == "user"][-1]
         return Consolidated(
             learned=(Learned(Kind.FACT, said.content, (said.id,), speaker=said.speaker),),
@@ -132,8 +134,12 @@ def test_a_deletion_costs_nothing_that_was_typed_said_or_remembered(
     moment: str,
     is_long: bool,
     count_trials: Callable[..., None],
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """No call raises, nothing is lost or doubled, nothing that was forgotten comes back."""
+    """No call raises, nothing is lost or doubled, nothing that was forgotten comes back; the log
+    tells of it once at most.
+    """
+    caplog.set_level(logging.WARNING, "pipimem")
     wrong: list[tuple[str, ...]] = []
     for number, name in enumerate(deletable(lived, is_long=is_long)):
         root = copied(lived, tmp_path / str(number))
@@ -143,6 +149,9 @@ def test_a_deletion_costs_nothing_that_was_typed_said_or_remembered(
             wrong.append((name, repr(error)))
             continue
         wrong += [(name, each) for each in lost(root)]
+        if len(caplog.messages) > 1:
+            wrong.append((name, *caplog.messages))
+        caplog.clear()
         delete(root)
         count_trials()
     assert wrong == []
@@ -337,3 +346,29 @@ def test_a_channel_without_its_state_stays_apart_from_others(lived: Path, tmp_pa
     shows_foreign = [f"the {FOREIGN} are red" in text for text in (first, second)]
     assert shows_foreign == [False, True]
     assert [REMEMBERED[0] in text for text in (first, second)] == [True, False]
+
+
+def test_idle_work_goes_on_in_one_process_though_the_workspaces_state_is_deleted(
+    workspace: Path,
+) -> None:
+    """The process that does it goes on with it, and no second one begins."""
+
+    async def talk(pipimem: front_door.Pipimem, name: str) -> None:
+        channel = await pipimem.channel(name, kind="group")
+        said = Message.user(f"We decided to paint the {name} green.", speaker="alice")
+        await front_door.after_turn(channel, None, [said])
+        with anyio.fail_after(60):
+            while f"paint the {name}" not in front_door.note(workspace, name):
+                await anyio.sleep(0.02)
+
+    async def work() -> None:
+        async with front_door.busy(workspace, idle_seconds=0.1) as first:
+            await talk(first, "hall")
+            assert first.does_idle_work
+            delete(workspace / ".pipimem")
+            await talk(first, "shed")
+            async with front_door.busy(workspace, idle_seconds=0.1) as second:
+                await talk(first, "roof")
+                assert [first.does_idle_work, second.does_idle_work] == [True, False]
+
+    anyio.run(work)

@@ -19,8 +19,11 @@ import pytest
 
 from tests.promises import front_door
 from tests.promises.front_door import Channel, Message, PipimemError
+from tests.promises.journeys import BY_NAME
+from tests.promises.libc_shim import pause_at
 from tests.promises.lived_workspace import messages
 from tests.promises.processes import command, finish, finish_command, start, start_command
+from tests.promises.trials import Stages
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 
@@ -281,3 +284,39 @@ def test_a_message_that_several_processes_deliver_is_stored_once(
     wanted |= {f"own-{part}-{number}" for part in range(crew) for number in range(count)}
     assert messages(workspace, "team") == Counter(wanted)
     count_trials(crew * count)
+
+
+def test_a_process_that_stands_still_keeps_nobody_waiting_for_ever(
+    stages: Stages, is_long: bool
+) -> None:
+    """It is stopped in the middle of a commit: turns are answered at once, and writing ends at our
+    own timeout, with an error that says so.
+    """
+    stage = stages.of(BY_NAME["remember"])
+    stage.lay_out()
+
+    async def live() -> list[str]:
+        async with front_door.quiet(stage.root) as pipimem:
+            channel = await pipimem.channel("team", kind="group")
+            # In the middle of the first of its two commits.
+            child = stage.start(pause_at(len(stage.calls) // 4))
+            assert child.paused()
+            turn = await front_door.before_turn(channel, "When does the release window open?")
+            assert not turn.problem
+            assert "opens at nine" in turn.context
+            refused = []
+            if is_long:
+                with anyio.fail_after(60):
+                    try:
+                        await front_door.remember(channel, "written beside it")
+                    except PipimemError as error:
+                        refused.append(type(error).__name__)
+            child.go_on()
+            assert child.wait().how == "done"
+            return refused
+
+    refused = anyio.run(live)
+    text = front_door.note(stage.root, "team")
+    assert text.count("the office cat is called Miso") == 1
+    assert text.count("written beside it") == (1 if is_long and not refused else 0)
+    assert refused in ([], ["LockTimeout"])
