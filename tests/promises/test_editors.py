@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.promises.journeys import BY_NAME, Journey, memory_of
-from tests.promises.libc_shim import pause_at
+from tests.promises.libc_shim import kill_after, pause_at
 from tests.promises.trials import Stage, Stages, Trial, chosen, spread
 
 TYPED = "typed in an editor, giraffe"
@@ -153,13 +153,15 @@ def edited(stage: Stage, number: int, style: Callable[[Path, str], Steps]) -> li
     said: list[Any] = list(ended.said)
     if ended.how != "done":
         said.append(["wrong", f"it {ended.how}: {ended.trace}"])
-    after = stage.zygote.run(
+    return [*said, *go_on(stage), ["typed", TYPED]]
+
+
+def go_on(stage: Stage) -> list[Any]:
+    """Open the workspace, store a message and an entry; returns what was acknowledged."""
+    ended = stage.zygote.run(
         "tests.promises.aftermath:go_on", name=stage.journey.name, root=str(stage.root)
     )
-    said += after.said
-    if after.how != "done":
-        said.append(["wrong", f"afterwards it {after.how}: {after.trace}"])
-    return [*said, ["typed", TYPED]]
+    return list(ended.raise_unless_done().said)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -178,6 +180,39 @@ def test_an_editor_that_saves_at_any_call_loses_nothing(
         found = stage.inspect([line for line in said if line[0] != "wrong"], is_last=False)
         found += [line[1] for line in said if line[0] == "wrong"]
         wrong += stage.report(trial, found)
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", ["remember", "compaction", "forget", "undo"])
+@pytest.mark.parametrize("style", [half_and_half, delete_and_create], ids=lambda f: f.__name__)
+def test_a_save_that_is_under_way_at_a_kill_loses_nothing(
+    stages: Stages,
+    name: str,
+    style: Callable[[Path, str], Steps],
+    is_long: bool,
+    count_trials: Callable[..., None],
+) -> None:
+    """The editor ends its save when the process is dead, into whatever file it has open."""
+    if not is_long and (name in ("compaction", "undo")):
+        pytest.skip("the long form has these journeys")
+    stage, wrong = stages.of(BY_NAME[name]), []
+    found = [Trial(name, style.__name__, call.number) for call in stage.calls]
+    for trial in chosen(found if is_long else spread(found, 1, turn=47)):
+        for later in range(0, 12, 3) if is_long else (5,):
+            stage.lay_out()
+            path = memory_of(stage.root)
+            editor = Editor(style(path, read(path)))
+            child = stage.start([*pause_at(trial.number), *kill_after(trial.number + later)])
+            assert child.paused(), "the journey ended before its pause"
+            editor.step()
+            child.go_on()
+            said: list[Any] = list(child.wait().said)
+            editor.step()
+            editor.finish()
+            count_trials()
+            said += go_on(stage)
+            judged = stage.inspect([*said, ["typed", TYPED]], is_last=False)
+            wrong += stage.report(trial, [f"killed {later} calls later: {each}" for each in judged])
     assert not wrong, "\n".join(wrong)
 
 

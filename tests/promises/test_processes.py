@@ -320,3 +320,47 @@ def test_a_process_that_stands_still_keeps_nobody_waiting_for_ever(
     assert text.count("the office cat is called Miso") == 1
     assert text.count("written beside it") == (1 if is_long and not refused else 0)
     assert refused in ([], ["LockTimeout"])
+
+
+def test_two_bots_of_which_one_forgets_neither_lose_nor_double_anything(
+    workspace: Path, is_long: bool, count_trials: Callable[..., None]
+) -> None:
+    """A forget writes files anew, and the disk may give a new file the number of an old one: the
+    other bot must not take it for the file that it read.
+    """
+    rounds = 90 if is_long else 10
+    padding = "lorem ipsum dolor sit amet " * 30
+
+    async def live() -> None:
+        first, second = front_door.quiet(workspace), front_door.quiet(workspace)
+        a, b = [await each.channel("team", kind="group") for each in (first, second)]
+        for number in range(rounds):
+            text = f"door code {word(str(number))} {padding}"
+            await front_door.take_in(a, [Message.user(text, id=f"code-{number}")])
+            await front_door.remember(a, text)
+        for number in range(rounds):
+            await front_door.take_in(b, [Message.user("Hello.", id=f"b-{number}")])
+            await front_door.before_turn(b, "Which door code?")
+            await front_door.forget(a, f"door code {word(str(number))}")
+            long = f"A says {number} {padding * (number % 3)}"
+            await front_door.take_in(a, [Message.user(long, id=f"a-{number}")])
+            await front_door.remember(a, f"fact {word(f'a {number}')}")
+            again = [Message.user("Hello.", id=f"{bot}-{number}") for bot in "ab"]
+            assert await front_door.take_in(b, again) == ()
+            await front_door.remember(b, f"fact {word(f'b {number}')}")
+            count_trials()
+
+    anyio.run(live)
+    ids = [f"{bot}-{number}" for bot in "ab" for number in range(rounds)]
+    said = messages(workspace, "team")
+    assert Counter({each: n for each, n in said.items() if each[:2] in ("a-", "b-")}) == Counter(
+        ids
+    )
+    log = (front_door.folder_of(workspace, "team") / "log.jsonl").read_text("utf-8")
+    assert [number for number in range(rounds) if word(str(number)) in log] == []
+    facts = [f"- fact {word(f'{bot} {number}')}" for bot in "ab" for number in range(rounds)]
+    assert Counter(front_door.note(workspace, "team").splitlines()) & Counter(facts) == Counter(
+        facts
+    )
+    assert "door code" not in front_door.note(workspace, "team")
+    assert command(workspace, "doctor").code == 0
