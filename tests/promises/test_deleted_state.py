@@ -34,7 +34,7 @@ from tests.promises.lived_workspace import (
 )
 from tests.promises.processes import command
 
-CALLS = ("turn", "after_turn", "remember", "compaction", "forget")
+MOMENTS = ("before opening", "under a running bot", "in a turn", "in a compaction")
 NEW = ("the boiler is blue", "the fence is new")
 FRESH = ("n1", "n2", "n3")
 # The short form takes so many files of each folder.
@@ -62,8 +62,13 @@ class Model:
         )
 
 
-def deletable(root: Path, *, is_long: bool) -> Iterator[str]:
-    """The files and folders of ours; in the short form the first few of each folder."""
+def deletable(root: Path, turn: int = 0, *, is_long: bool) -> Iterator[str]:
+    """The files and folders of ours; in the short form a third of them, by turns."""
+    names = list(_deletable(root, is_long=is_long))
+    yield from (name for at, name in enumerate(names) if is_long or at % 3 == turn % 3)
+
+
+def _deletable(root: Path, *, is_long: bool) -> Iterator[str]:
     seen: dict[PurePosixPath, int] = {}
     for name in own_files(root):
         folder = PurePosixPath(name).parent
@@ -125,9 +130,7 @@ def lost(root: Path) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(
-    "moment", ["before opening", "under a running bot", "in a turn", "in a compaction"]
-)
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_a_deletion_costs_nothing_that_was_typed_said_or_remembered(
     lived: Path,
     tmp_path: Path,
@@ -141,7 +144,9 @@ def test_a_deletion_costs_nothing_that_was_typed_said_or_remembered(
     """
     caplog.set_level(logging.WARNING, "pipimem")
     wrong: list[tuple[str, ...]] = []
-    for number, name in enumerate(deletable(lived, is_long=is_long)):
+    names = [*deletable(lived, MOMENTS.index(moment), is_long=is_long)]
+    state = f"channels/{ROOM}/.pipimem"
+    for number, name in enumerate(dict.fromkeys([state, *names])):
         root = copied(lived, tmp_path / str(number))
         try:
             anyio.run(live_on, root, root / name, moment)
@@ -163,8 +168,6 @@ def test_a_command_line_goes_on_after_a_deletion(
     """Commands that read and commands that write end with 0 and leave what must stand."""
     wrong: list[tuple[str, ...]] = []
     for number, name in enumerate(deletable(lived, is_long=is_long)):
-        if not (is_long or name.endswith(".pipimem") or number % 4 == 0):
-            continue
         root = copied(lived, tmp_path / str(number))
         delete(root / name)
         for arguments in (("status",), ("remember", ROOM, NEW[0]), ("recall", ROOM, QUESTION)):

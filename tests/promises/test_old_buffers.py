@@ -52,7 +52,7 @@ def memory(root: Path) -> Path:
 
 @pytest.mark.parametrize("save", [in_place, by_rename], ids=lambda save: save.__name__)
 @pytest.mark.parametrize("is_seen", [False, True])
-@pytest.mark.parametrize("commits", [1, 3, 12])
+@pytest.mark.parametrize("commits", [1, 9])
 def test_a_typed_line_and_what_came_meanwhile_both_stay(
     workspace: Path, save: Callable[[Path, str], None], is_seen: bool, commits: int
 ) -> None:

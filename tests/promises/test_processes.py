@@ -250,8 +250,8 @@ def test_processes_hands_and_commands_lose_nothing(
     workspace: Path, are_killed: bool, is_long: bool, count_trials: Callable[..., None]
 ) -> None:
     """Turns, entries, deletions, a forget, compactions and hands at once; also with kills."""
-    crew, deeds = (8, 500) if is_long else (3, 16)
-    kills = (300 if is_long else 5) if are_killed else 0
+    crew, deeds = (8, 500) if is_long else (3, 14)
+    kills = (300 if is_long else 3) if are_killed else 0
     wrong = run_crowd(workspace, crew, deeds, kills=kills, commands=50 if is_long else 2)
     assert wrong == []
     assert command(workspace, "doctor").code == 0
