@@ -1,1 +1,1 @@
-"""Faults at every file call of every journey, and what a fresh process finds afterwards."""
+"""Journeys, kills and errors at file calls, for the benchmarks of editors, states and fleets."""

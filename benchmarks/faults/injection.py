@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.faults.child import KILLED, Ended, Said, Say, in_child
-from benchmarks.faults.inspection import Expected, Faulted, expected_of, misbehaved, problems
+from benchmarks.faults.child import KILLED, Ended, Say, in_child
 from benchmarks.faults.journeys import JOURNEYS, Journey, silent
 from benchmarks.faults.shim import ERRNOS, SYNCS, Call, Shim
 from benchmarks.faults.tree import Tree
@@ -133,20 +131,6 @@ def met(journey: Journey, fault: Fault, root: Path) -> Ended:
     return in_child(work)
 
 
-def judged(
-    journey: Journey, expected: Expected, fault: Fault, root: Path, before: Said = ()
-) -> list[str]:
-    """What went wrong when the journey met the fault in the workspace that lies there; `before` it
-    others said things.
-    """
-    ended = met(journey, fault, root)
-    ended = Ended(ended.how, before + ended.said)
-    is_exact = fault.what in (KILL, TORN) or not journey.goes_on
-    wrong = [*misbehaved(ended), *problems(root, Faulted(journey, expected, ended, is_exact))]
-    where = "".join(f" ({line[0]} {line[1]})" for line in ended.of("met"))
-    return [f"{journey.name}, {fault}{where}, which {ended.how}: {one}" for one in wrong]
-
-
 @cache
 def _warm() -> None:
     """What every child would have to load anew, loaded once: modules, and the dictionary of
@@ -166,30 +150,3 @@ def prepared(journey: Journey, root: Path) -> Tree:
     ended = in_child(lambda _: journey.prepare(root))
     assert ended.how == "done", ended
     return Tree.of(root)
-
-
-def faults_of(calls: list[str]) -> Iterator[Fault]:
-    """Every fault at every call."""
-    for at, name in enumerate(calls, 1):
-        yield Fault(at, KILL)
-        if name == "write":
-            yield Fault(at, TORN)
-        for number in ERRNOS:
-            yield Fault(at, number)
-            yield Fault(at, number, lasts=True)
-
-
-def injected(
-    journey: Journey,
-    root: Path,
-    chosen: Callable[[list[Fault]], list[Fault]],
-    tell: Callable[[Fault, list[str]], None],
-) -> None:
-    """Lets a journey meet those faults that are chosen of all, and tells what went wrong at
-    each.
-    """
-    tree = prepared(journey, root)
-    expected = expected_of(journey, tree, root)
-    for fault in chosen(list(faults_of(calls_of(journey, tree, root)))):
-        tree.laid(root)
-        tell(fault, judged(journey, expected, fault, root))

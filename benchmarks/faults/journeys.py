@@ -12,7 +12,6 @@ from pathlib import Path
 
 import anyio
 from pipimem import Clock, Message, Pipimem
-from pipimem.cli.commands import pipimem as command_line
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import (
@@ -303,47 +302,10 @@ def _prune(root: Path, say: Say) -> None:
     store.close()
 
 
-def _doctor(root: Path, say: Say) -> None:  # noqa: ARG001 - the doctor promises nothing new
-    command_line.main(
-        ["--workspace", str(root), "doctor", "--fix", "--json"], standalone_mode=False
-    )
-
-
-def open_after(name: str, prepare: Callable[[Path], None]) -> Journey:
-    """Opening what a crash left, with the next message and the next commit."""
-    return Journey(f"opening after {name}", prepare, _go_on, apart=True)
-
-
-def _go_on(root: Path, say: Say) -> None:
-    store = opened(root)
-    store.notes()
-    appended(store, say, Message.user("hello", id="late"))
-    committed(store, adding("frank likes juice"), say, "frank likes juice")
-    store.close()
-
-
-def _live(root: Path, say: Say) -> None:
-    store = opened(root)
-    for number in range(40):
-        appended(store, say, Message.user(f"line {number}", id=f"life-{number}"))
-        committed(
-            store, adding(f"fact {number} of a long life"), say, f"fact {number} of a long life"
-        )
-        if number % 7 == 6:
-            store.checkpoint()
-    store.close()
-
-
-def doctored(prepare: Callable[[Path], None]) -> Journey:
-    """What a crash left, mended by the doctor."""
-    return Journey("doctor --fix", prepare, _doctor, apart=True)
-
-
 REMEMBERING = Journey("remember", lived, _remember, goes_on=True)
 CONSOLIDATION = Journey("a commit of three files", lived, _consolidate)
 EDIT = Journey("a hand edit taken in", edited, _commit)
 COMPACTION = Journey("the gate before a compaction", backlog, _compact, goes_on=True)
-LIFE = Journey("forty turns and commits", lived, _live)
 FORGETTING = Journey("forget", told, _forget, apart=True)
 PRUNING = Journey("versions pruned, journal set aside", many_versions, _prune)
 JOURNEYS = (
@@ -359,4 +321,3 @@ JOURNEYS = (
     FORGETTING,
     PRUNING,
 )
-"""Those that begin with a whole workspace; `recovery` has those that begin after a crash."""

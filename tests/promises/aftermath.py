@@ -7,6 +7,7 @@ that its commits left. `inspect` runs on a workspace where the fault happened.
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -44,12 +45,14 @@ class Known:
     """What a journey without a fault does to its channel.
 
     `states` are the notes before, after each of its commits, and at its end. `messages` are those
-    of before, by id. `human` are the files of the workspace that the runtime never writes.
+    of before, by id. `human` are the files of the workspace that the runtime never writes. `said`
+    is what the journey acknowledged.
     """
 
     states: list[Texts] = field(default_factory=list)
     messages: dict[str, str] = field(default_factory=dict)
     human: Texts = field(default_factory=dict)
+    said: Said = field(default_factory=list)
 
     @property
     def standing(self) -> Counter[tuple[str, str]]:
@@ -101,10 +104,11 @@ def _folder_of(root: Path, channel: str) -> Path | None:
 # ── without a fault ───────────────────────────────────────────────────────────────────────────────
 
 
-def know(say: Say, name: str, root: str, file: str) -> None:
+def know(say: Say, name: str, root: str, file: str, said: Said) -> None:
     """Add what is there now to the file of what is known of a journey."""
     path = Path(file)
     known = Known(**json.loads(path.read_text())) if path.exists() else Known()
+    known.said = said
     anyio.run(_know, BY_NAME[name], Path(root), known)
     path.write_text(json.dumps(asdict(known)))
 
@@ -173,6 +177,36 @@ def mend(say: Say, root: str, name: str) -> None:
     front_door.command_line("--workspace", root, "doctor", "--fix")
 
 
+def pack(say: Say, name: str, root: str) -> None:
+    """Export all and import it elsewhere; say `wrong` if a channel says something else there."""
+    there, archive = Path(root).parent / "unpacked", Path(root).parent / "packed.zip"
+    shutil.rmtree(there, ignore_errors=True)
+    archive.unlink(missing_ok=True)
+    commands: list[list[str | Path]] = [
+        ["--workspace", root, "export", archive],
+        ["--workspace", there, "init", there],
+        ["--workspace", there, "import", archive],
+    ]
+    for arguments in commands:
+        code, _, err = front_door.command_line(*arguments)
+        if code:
+            say("wrong", f"{arguments[2]} ends with {code}: {err}")
+    here, unpacked = (anyio.run(_say_all, Path(folder)) for folder in (root, there))
+    if here != unpacked:
+        say("wrong", f"the archive has {unpacked}, the workspace {here}")
+
+
+async def _say_all(root: Path) -> dict[str, tuple[Texts, list[tuple[str, str]]]]:
+    """Return the notes and messages of all channels."""
+    async with opened(root) as pipimem:
+        found = {}
+        for info in await pipimem.channels():
+            channel = await pipimem.channel(info.id, create=False)
+            messages = [(one.id, one.content) for one in await front_door.transcript(channel)]
+            found[info.id] = (await front_door.texts(channel), messages)
+        return found
+
+
 def perform_on_bad_disk(say: Say, name: str, root: str) -> None:
     """Do a journey whose calls fail, then make the disk well and go on in the same process.
 
@@ -194,15 +228,14 @@ def perform_on_bad_disk(say: Say, name: str, root: str) -> None:
         say("refused", type(error).__name__, str(error))
     libc_shim.disarm()
     REFUSALS.then = None
-    if journey.again:
-        anyio.run(command_again, Path(root), journey)
+    anyio.run(command_again, Path(root), journey)
     go_on(say, root, name)
 
 
 async def command_again(root: Path, journey: Journey) -> None:
-    """Give the command that a person gives after a fault."""
-    arguments = ("--workspace", str(root), *journey.again)
-    await to_thread.run_sync(front_door.command_line, *arguments)
+    """Give the commands that a person gives after a fault."""
+    for arguments in journey.again(root):
+        await to_thread.run_sync(front_door.command_line, "--workspace", root, *arguments)
 
 
 @dataclass(slots=True)
@@ -215,10 +248,13 @@ class _Inspection:
     is_last: bool
 
     async def run(self) -> None:
-        if self.journey.again:
-            await command_again(self.root, self.journey)
-        for wrong in self._bytes():
-            self.say("wrong", f"on the disk: {wrong}")
+        for wrong in (*self._bytes(), *self.journey.check(self.root)):
+            self._wrong(f"on the disk: {wrong}")
+        await command_again(self.root, self.journey)
+        if self.known.human != _human(self.root):
+            self._wrong("SOUL.md, AGENTS.md or MEMORY.md of the workspace is another")
+        if self.journey.completes:
+            self.said += [line for line in self.known.said if line not in self.said]
         await self._read()
         await self._continue()
         await self._read_again()
@@ -240,8 +276,6 @@ class _Inspection:
 
     def _bytes(self) -> Iterator[str]:
         """Files are whole before anybody mends them, and what was forgotten is in none."""
-        if self.known.human != _human(self.root):
-            yield "SOUL.md, AGENTS.md or MEMORY.md of the workspace is another"
         try:
             texts = _on_disk(self.root, self.journey.channel)
         except UnicodeDecodeError as error:

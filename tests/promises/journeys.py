@@ -12,6 +12,7 @@ acknowledged, at the moment it returned:
 from __future__ import annotations
 
 import json
+import zipfile
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -37,6 +38,15 @@ SECRET = "the blue elephant"
 ELSEWHERE = ("hello from elsewhere", "erin keeps bees")
 
 Work = Callable[[Path, Say], Coroutine[Any, Any, None]]
+Commands = Callable[[Path], list[tuple[str | Path, ...]]]
+
+
+def _no_commands(root: Path) -> list[tuple[str | Path, ...]]:
+    return []
+
+
+def _no_check(root: Path) -> list[str]:
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +56,8 @@ class Journey:
     `typed` are lines that a person typed into MEMORY.md before it. `forgets` are the words that it
     forgets: afterwards they are all there or in no byte of the workspace. An `atomic` journey is
     made of commits that are known from the history afterwards: the notes are as one of them left
-    them. `channel` is that of the acknowledgements. `again` is the command that a person gives
-    after a kill.
+    them. `channel` is that of the acknowledgements. `again` are the commands that a person gives
+    after a kill; with `completes` all is there then. `check` returns what else is wrong.
     """
 
     name: str
@@ -57,7 +67,9 @@ class Journey:
     typed: tuple[str, ...] = ()
     forgets: tuple[str, ...] = ()
     is_atomic: bool = True
-    again: tuple[str, ...] = ()
+    again: Commands = _no_commands
+    completes: bool = False
+    check: Callable[[Path], list[str]] = _no_check
 
 
 def runtime(root: Path, now: datetime = NOW) -> Pipimem:
@@ -158,6 +170,10 @@ async def take_turn(
     await channel.after_turn(turn, talk)
     for message in talk:
         say("message", channel.id, message.id, message.content)
+
+
+def _init_again(root: Path) -> list[tuple[str | Path, ...]]:
+    return [("init", root)]
 
 
 async def _first_turn(root: Path, say: Say) -> None:
@@ -368,25 +384,21 @@ async def _restore(root: Path, say: Say) -> None:
 
 
 async def months_ago(root: Path, say: Say) -> None:
-    """A history of months that are over, an entry whose day is over, and the same twice."""
+    """A history of a month that is over, long enough to fold, and an entry whose day is over."""
     await command(root, "init", root)
-    for day in range(24):
-        then = NOW - timedelta(days=100 - day)
-        async with opened(root, then) as pipimem:
-            team = await pipimem.channel(TEAM, kind="group", title="The team")
+    days = [(NOW - timedelta(days=92)).replace(day=1)]
+    clock = Clock(now=lambda: days[-1], wall=lambda: days[-1])
+    async with Pipimem(root, "offline", clock=clock) as pipimem:
+        team = await pipimem.channel(TEAM, kind="group", title="The team")
+        until = (days[0] + timedelta(days=9)).date()
+        await front_door.remember(team, "the lift is out of order", until=until)
+        for day in range(24):
+            days.append(days[0] + timedelta(days=day))
             talk = [
-                said_by("alice", f"u{day}", f"we decided to paint room {day} green", when=then),
-                answered(f"a{day}", "fine", when=then),
-                said_by("bob", f"v{day}", f"I moved to desk {day} in the hall", when=then),
-                answered(f"b{day}", "I see", when=then),
+                said_by("alice", f"u{day}", f"we decided to paint room {day} green", when=days[-1]),
+                answered(f"a{day}", "fine", when=days[-1]),
             ]
-            await front_door.take_in(team, talk)
-            receipt = await team.before_compaction()
-            await team.compacted(receipt)
-            if day == 0:
-                await front_door.remember(
-                    team, "the lift is out of order", until=(then + timedelta(days=9)).date()
-                )
+            await team.compacted(await team.before_compaction(talk))
 
 
 async def _maintain(root: Path, say: Say) -> None:
@@ -413,10 +425,15 @@ async def exported(root: Path, say: Say) -> None:
 
 
 async def _import(root: Path, say: Say) -> None:
-    await command(root, "import", beside(root) / "archive.zip")
+    for arguments in _import_again(root):
+        await command(root, *arguments)
     say("message", TEAM, "u1", "we decided to have tea on mondays")
     say("entry", TEAM, "alice likes green tea")
     say("entry", OTHER, ELSEWHERE[1])
+
+
+def _import_again(root: Path) -> list[tuple[str | Path, ...]]:
+    return [("import", beside(root) / "archive.zip")]
 
 
 async def foreign(root: Path, say: Say) -> None:
@@ -430,12 +447,42 @@ async def foreign(root: Path, say: Say) -> None:
     (beside(root) / "talk.jsonl").write_text("".join(json.dumps(line) + "\n" for line in talk))
 
 
+def _import_foreign_again(root: Path) -> list[tuple[str | Path, ...]]:
+    sources = [beside(root) / "claw", beside(root) / "talk.jsonl"]
+    return [("import", source, "--channel", TEAM) for source in sources]
+
+
 async def _import_foreign(root: Path, say: Say) -> None:
-    await command(root, "import", beside(root) / "claw", "--channel", TEAM)
+    notes, talk = _import_foreign_again(root)
+    await command(root, *notes)
     say("entry", TEAM, "lives in Porto")
-    await command(root, "import", beside(root) / "talk.jsonl", "--channel", TEAM)
-    say("message", TEAM, "one", "one")
-    say("message", TEAM, "two", "two")
+    await command(root, *talk)
+    say("message", TEAM, "log:one", "one")
+    say("message", TEAM, "log:two", "two")
+
+
+def _archive(root: Path) -> Path:
+    return root / "moved.zip"
+
+
+async def _export(root: Path, say: Say) -> None:
+    await command(root, "export", _archive(root))
+    say("made")
+
+
+def _check_archive(root: Path) -> list[str]:
+    """An archive is whole or not there."""
+    if not _archive(root).exists():
+        return []
+    try:
+        with zipfile.ZipFile(_archive(root)) as archive:
+            broken = archive.testzip()
+            names = " ".join(archive.namelist())
+    except zipfile.BadZipFile as error:
+        return [f"the archive is broken: {error}"]
+    if broken or "team" not in names or "other" not in names:
+        return [f"the archive is not whole: {broken} of {names}"]
+    return []
 
 
 async def _remove(root: Path, say: Say) -> None:
@@ -446,7 +493,7 @@ async def _remove(root: Path, say: Say) -> None:
 
 
 JOURNEYS = (
-    Journey("first-turn", nothing, _first_turn, channel=STRANGE, again=("init",)),
+    Journey("first-turn", nothing, _first_turn, channel=STRANGE, again=_init_again),
     Journey("turns", lived, _turns),
     Journey("take-in", lived, _take_in),
     Journey("log-rotation", large_log, _take_in),
@@ -463,15 +510,18 @@ JOURNEYS = (
     Journey("undo", lived, _undo),
     Journey("restore", lived, _restore),
     Journey("maintain", months_ago, _maintain),
-    Journey("import-archive", exported, _import),
-    Journey("import-foreign", foreign, _import_foreign),
+    Journey("export", lived, _export, check=_check_archive),
+    Journey("import-archive", exported, _import, again=_import_again, completes=True),
+    Journey(
+        "import-foreign", foreign, _import_foreign, again=_import_foreign_again, completes=True
+    ),
     Journey(
         "remove-channel",
         lived,
         _remove,
         channel=OTHER,
         forgets=ELSEWHERE,
-        again=("doctor", "--fix"),
+        again=lambda _: [("doctor", "--fix")],
     ),
 )
 BY_NAME = {journey.name: journey for journey in JOURNEYS}

@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 /* The numbers are known to libc_shim.py. */
-enum kind { CREATE, WRITE, TRUNCATE, SYNC, RENAME, EXCHANGE, LINK, UNLINK, MKDIR, RMDIR, NOTE };
+enum kind { CREATE, WRITE, TRUNCATE, SYNC, RENAME, EXCHANGE, LINK, UNLINK, MKDIR, RMDIR, NOTE, SYNC_ALL };
 enum action { NOTHING, KILL_BEFORE, KILL_AFTER, TEAR, FAIL, HALVE, PAUSE };
 enum { RULES = 4, PATH_ROOM = 2 * PATH_MAX };
 
@@ -79,12 +79,6 @@ void shim_arm(const char *folder, const struct rule *given, int count, int log, 
     tell_descriptor = tell;
     wait_descriptor = wait;
     pthread_mutex_unlock(&lock);
-}
-
-/* Return how many calls there were since `shim_arm`. */
-int64_t shim_count(void)
-{
-    return counted;
 }
 
 static void write_record(struct call *call, struct head head, const void *data)
@@ -280,53 +274,41 @@ ssize_t pwrite(int descriptor, const void *data, size_t size, off_t offset)
 }
 ssize_t pwrite64(int, const void *, size_t, off_t) __attribute__((alias("pwrite")));
 
-/* Copy the parts of a write into one block, which the caller frees. */
-static char *joined(const struct iovec *parts, int count, size_t *size)
+/* Write some parts as one block, at the file's own position if `offset` is negative. */
+static ssize_t write_joined(int descriptor, const struct iovec *parts, int count, off_t offset)
 {
-    *size = 0;
+    size_t size = 0, done = 0;
     for (int number = 0; number < count; number++)
-        *size += parts[number].iov_len;
-    char *data = malloc(*size + 1);
-    size_t done = 0;
-    for (int number = 0; number < count; number++) {
+        size += parts[number].iov_len;
+    char *data = malloc(size + 1);
+    for (int number = 0; number < count; done += parts[number++].iov_len)
         memcpy(data + done, parts[number].iov_base, parts[number].iov_len);
-        done += parts[number].iov_len;
-    }
-    return data;
+    ssize_t result = offset < 0 ? write(descriptor, data, size)
+                                : pwrite(descriptor, data, size, offset);
+    free(data);
+    return result;
 }
 
 ssize_t writev(int descriptor, const struct iovec *parts, int count)
 {
     struct call call;
-    if (!is_of(&call, descriptor))
-        return REAL(writev)(descriptor, parts, count);
-    size_t size;
-    char *data = joined(parts, count, &size);
-    ssize_t result = write(descriptor, data, size);
-    free(data);
-    return result;
+    return is_of(&call, descriptor) ? write_joined(descriptor, parts, count, -1)
+                                    : REAL(writev)(descriptor, parts, count);
 }
 
 ssize_t pwritev(int descriptor, const struct iovec *parts, int count, off_t offset)
 {
     struct call call;
-    if (!is_of(&call, descriptor))
-        return REAL(pwritev)(descriptor, parts, count, offset);
-    size_t size;
-    char *data = joined(parts, count, &size);
-    ssize_t result = pwrite(descriptor, data, size, offset);
-    free(data);
-    return result;
+    return is_of(&call, descriptor) ? write_joined(descriptor, parts, count, offset)
+                                    : REAL(pwritev)(descriptor, parts, count, offset);
 }
 ssize_t pwritev64(int, const struct iovec *, int, off_t) __attribute__((alias("pwritev")));
 
 ssize_t pwritev2(int descriptor, const struct iovec *parts, int count, off_t offset, int flags)
 {
     struct call call;
-    if (!is_of(&call, descriptor))
-        return REAL(pwritev2)(descriptor, parts, count, offset, flags);
-    return offset < 0 ? writev(descriptor, parts, count)
-                      : pwritev(descriptor, parts, count, offset);
+    return is_of(&call, descriptor) ? write_joined(descriptor, parts, count, offset)
+                                    : REAL(pwritev2)(descriptor, parts, count, offset, flags);
 }
 ssize_t pwritev64v2(int, const struct iovec *, int, off_t, int) __attribute__((alias("pwritev2")));
 
@@ -398,6 +380,25 @@ int fsync(int descriptor)
 int fdatasync(int descriptor)
 {
     GUARD(is_of(&call, descriptor), SYNC, 0, REAL(fdatasync)(descriptor));
+}
+
+/* Everything is synced; nothing can fail. */
+void sync(void)
+{
+    struct call call = {.descriptor = -1};
+    if (!root_size) {
+        REAL(sync)();
+        return;
+    }
+    strcpy(call.path, root);
+    begin(&call, SYNC_ALL);
+    REAL(sync)();
+    end(&call, 0, 0);
+}
+
+int syncfs(int descriptor)
+{
+    GUARD(is_of(&call, descriptor), SYNC_ALL, 0, REAL(syncfs)(descriptor));
 }
 
 /* ── names ────────────────────────────────────────────────────────────────────────────────────── */

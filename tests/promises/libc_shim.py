@@ -1,7 +1,7 @@
 """The Python half of `libc_shim.c`: compile it, load it, arm it, and read its log.
 
-Only a process that was started with `LD_PRELOAD` has the functions `arm`, `count_calls` and `note`;
-`zygote.py` starts it. Linux only: elsewhere the tests are skipped.
+Only a process that was started with `LD_PRELOAD` has the functions that `arm`, `disarm` and
+`note` call; `zygote.py` starts it. Linux only: elsewhere the tests are skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -42,6 +41,7 @@ class Kind(IntEnum):
     MKDIR = 8
     RMDIR = 9
     NOTE = 10
+    SYNC_ALL = 11
 
 
 class Action(IntEnum):
@@ -198,12 +198,6 @@ class _Rule(ctypes.Structure):
     )
 
 
-def _library() -> Any:
-    library = ctypes.CDLL(None)
-    library.shim_count.restype = ctypes.c_int64
-    return library
-
-
 def arm(
     root: str, rules: Sequence[Rule] = (), *, log: int = -1, tell: int = -1, wait: int = -1
 ) -> None:
@@ -216,19 +210,14 @@ def arm(
     given = (_Rule * max(1, len(rules)))(
         *(_Rule(rule.action, rule.error, rule.kinds, rule.first, rule.last) for rule in rules)
     )
-    _library().shim_arm(folder, given, len(rules), log, tell, wait)
+    ctypes.CDLL(None).shim_arm(folder, given, len(rules), log, tell, wait)
 
 
 def disarm() -> None:
     """Let all calls pass again."""
-    _library().shim_arm(None, None, 0, -1, -1, -1)
-
-
-def count_calls() -> int:
-    """Return how many calls there were since `arm`."""
-    return int(_library().shim_count())
+    ctypes.CDLL(None).shim_arm(None, None, 0, -1, -1, -1)
 
 
 def note(text: str) -> None:
     """Put a line into the log."""
-    _library().shim_note(os.fsencode(text))
+    ctypes.CDLL(None).shim_note(os.fsencode(text))

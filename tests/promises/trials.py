@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +46,16 @@ def chosen(trials: Iterable[Trial]) -> list[Trial]:
     return [trial for trial in trials if not name or str(trial) == name]
 
 
-def spread(trials: Sequence[Trial], count: int, turn: int = 0) -> list[Trial]:
-    """Return `count` trials at the same distance from each other; `turn` shifts them."""
+def spread(trials: Sequence[Trial], count: int) -> list[Trial]:
+    """Return `count` trials, the last and one drawn from each of the stretches before it.
+
+    They are always the same ones. At the last call nearly all is acknowledged.
+    """
     if len(trials) <= count:
         return list(trials)
-    step = len(trials) / count
-    return [trials[int(at * step + turn % max(1, int(step)))] for at in range(count)]
+    ends = [len(trials) * at // (count - 1) for at in range(count)]
+    stretches = [trials[begin:end] for begin, end in pairwise(ends)]
+    return [random.Random(str(stretch[0])).choice(stretch) for stretch in stretches] + [trials[-1]]
 
 
 class Stage:
@@ -60,15 +66,15 @@ class Stage:
         self.zygote, self.journey = zygote, journey
         self.folder = folder
         self.root = folder / "workspace"
-        self._before, self._known, self.log = folder / "before", folder / "known", folder / "log"
+        self.before, self._known, self.log = folder / "before", folder / "known", folder / "log"
         self.root.mkdir(parents=True)
         self._run("journeys:prepare")
-        shutil.copytree(self.root, self._before, symlinks=True)
-        self._run("aftermath:know", file=os.fspath(self._known))
+        shutil.copytree(self.root, self.before, symlinks=True)
+        self._run("aftermath:know", file=os.fspath(self._known), said=[])
         self.lay_out()
         self.clean = self._run("journeys:perform", armed=self.root, log=self.log)
         self.calls = [call for call in libc_shim.read_log(self.log) if call.kind != Kind.NOTE]
-        self._run("aftermath:know", file=os.fspath(self._known))
+        self._run("aftermath:know", file=os.fspath(self._known), said=self.clean.said)
 
     def _run(self, function: str, **options: Any) -> Ended:
         ended = self.zygote.run(
@@ -82,7 +88,7 @@ class Stage:
     def lay_out(self) -> None:
         """Put what was there before the journey in the place of what is there."""
         shutil.rmtree(self.root, ignore_errors=True)
-        shutil.copytree(self._before, self.root, symlinks=True)
+        shutil.copytree(self.before, self.root, symlinks=True)
 
     def start(self, rules: Sequence[Rule] = (), function: str = "journeys:perform") -> Child:
         """Begin the journey, or another function, with what happens at its calls."""
