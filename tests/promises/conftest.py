@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.promises.libc_shim import require_shim
+from tests.promises.lived_workspace import live
 from tests.promises.trials import MODULES, Stages
 from tests.promises.zygote import zygote
 
@@ -42,6 +44,14 @@ def workspace(tmp_path: Path) -> Path:
     """An empty workspace."""
     (tmp_path / "workspace" / "channels").mkdir(parents=True)
     return tmp_path / "workspace"
+
+
+@pytest.fixture(scope="session")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with each file that pipimem keeps; tests damage copies of it."""
+    root = tmp_path_factory.mktemp("lived") / "workspace"
+    anyio.run(live, root)
+    return root
 
 
 @pytest.fixture(scope="session")

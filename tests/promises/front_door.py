@@ -27,8 +27,11 @@ from pipimem import (
     File,
     Kind,
     Learned,
+    MaintenanceSettings,
     Message,
     Pipimem,
+    Receipt,
+    Settings,
     Turn,
 )
 from pipimem.errors import (
@@ -36,21 +39,31 @@ from pipimem.errors import (
     PipimemError,
     StoreError,
 )
+from pipimem.testing import FixedClock
 
 __all__ = [
     "Assistant",
+    "Bullet",
     "Channel",
     "Clock",
+    "Consolidated",
     "File",
+    "FixedClock",
     "Kind",
+    "Learned",
     "Message",
     "NothingFound",
     "Pipimem",
     "PipimemError",
+    "Receipt",
     "StoreError",
     "Turn",
+    "after_turn",
+    "before_compaction",
     "before_turn",
+    "busy",
     "command_line",
+    "compacted",
     "detail",
     "diff",
     "entries",
@@ -60,6 +73,7 @@ __all__ = [
     "log",
     "model_that_answers",
     "note",
+    "quiet",
     "remember",
     "restore",
     "retract",
@@ -240,6 +254,36 @@ class _ModelThatAnswers:
 def model_that_answers(text: str, sources: tuple[str, ...]) -> Assistant:
     """Return a model that learns a text from these messages, and tells it in the history."""
     return _ModelThatAnswers(text, sources)
+
+
+async def after_turn(channel: Channel, turn: Turn | None, messages: Sequence[Message]) -> None:
+    """Store the messages of a turn."""
+    await channel.after_turn(turn, messages)
+
+
+async def before_compaction(
+    channel: Channel, messages: Sequence[Message] = (), *, deadline: float | None = None
+) -> Receipt:
+    """Store and consolidate everything before the host drops messages; has `.may_compact`."""
+    return await channel.before_compaction(messages, deadline=deadline)
+
+
+async def compacted(channel: Channel, receipt: Receipt) -> None:
+    """Begin a new epoch."""
+    await channel.compacted(receipt)
+
+
+def busy(root: Path, *, idle_seconds: float, model: str = "offline") -> Pipimem:
+    """Return a workspace whose idle work begins after some seconds."""
+    return Pipimem(
+        root, model, settings=Settings(maintenance=MaintenanceSettings(idle_seconds=idle_seconds))
+    )
+
+
+def quiet(root: Path, model: str = "offline", **options: Any) -> Pipimem:
+    """Return a workspace that is opened without idle work."""
+    settings = Settings(maintenance=MaintenanceSettings(enabled=False))
+    return Pipimem(root, model, settings=settings, **options)
 
 
 async def texts(channel: Channel, number: int | None = None) -> dict[str, str]:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pipimem.errors import LockLost
@@ -24,6 +24,9 @@ if sys.platform == "win32":
         except OSError:
             return False
         return True
+
+    def unlock(_descriptor: int) -> None:
+        """Does nothing: closing the file unlocks it, and no process forks."""
 else:
     import fcntl
 
@@ -36,6 +39,15 @@ else:
         except BlockingIOError:
             return False
         return True
+
+    def unlock(descriptor: int) -> None:
+        """Unlock an open file, if it is locked.
+
+        A child that was forked meanwhile has the same open file: closing ours alone would leave it
+        locked until the child ends, and the child would wait for itself.
+        """
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def locks_hold(path: Path) -> bool:
@@ -143,12 +155,13 @@ class FolderLock:
 
 @contextmanager
 def _open(path: Path) -> Iterator[int]:
-    """The descriptor of a lock file, made where it is not there; closing it gives its lock back."""
+    """The descriptor of a lock file, made where it is not there; its lock is given back."""
     with store_errors("open", path):
         descriptor = opened(path, os.O_RDWR | os.O_CREAT)
     try:
         yield descriptor
     finally:
+        unlock(descriptor)
         os.close(descriptor)
 
 

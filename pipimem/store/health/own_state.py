@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 
 from pipimem.errors import PipimemError, UnreadableNote
 from pipimem.notes.ledger import Delta
@@ -13,6 +14,7 @@ from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
+from pipimem.store.disk.files import is_regular
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.health.older_journal import older_journal
 from pipimem.store.history.edit_notices import edit_notices
@@ -29,6 +31,7 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
     if presence.exists(versions) and not presence.is_folder(versions):
         yield wrong(versions, "is no folder, so nothing can be written; move it away")
     try:
+        yield from _no_files(versions)
         yield from _foreign_journal(store)
         older = older_journal(store)
         if older:
@@ -52,6 +55,13 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
         what = f"messages {hole.first}–{hole.last} were set aside ({hole.reason})"
         mend = f"`pipimem consolidate --holes '{store.channel_id}'` tries them again"
         yield wrong(store.folder, f"{what}; {mend}")
+
+
+def _no_files(versions: Path) -> Iterator[Finding]:
+    """Folders, pipes and sockets that have the name of a kept text; links are told with access."""
+    for path in sorted(versions.iterdir()) if presence.is_folder(versions) else ():
+        if not is_regular(path) and not presence.is_link(path):
+            yield wrong(path, "is no file, where a text of ours belongs; move it away")
 
 
 def _foreign_journal(store: ChannelStore) -> Iterator[Finding]:

@@ -71,6 +71,34 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     assert (tmp_path / "lock").exists()
 
 
+def test_a_child_that_is_forked_while_a_thread_holds_the_lock_gets_it_afterwards(
+    tmp_path: Path,
+) -> None:
+    """The child has the open file of the thread, which it does not have."""
+    path = tmp_path / "lock"
+    is_held, is_forked = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with FolderLock(path).held():
+            is_held.set()
+            is_forked.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    is_held.wait(30)
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            with FolderLock(path).held(20.0):
+                code = 0
+        finally:
+            os._exit(code)
+    is_forked.set()
+    holder.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
 def test_who_held_the_lock_goes_behind_those_who_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

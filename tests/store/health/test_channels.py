@@ -521,3 +521,14 @@ def test_a_file_in_the_place_of_the_versions_is_told(well: ChannelStore) -> None
         str(versions),
         "is no folder, so nothing can be written; move it away",
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no pipes with names")
+def test_a_pipe_among_the_versions_is_told(well: ChannelStore) -> None:
+    """A commit that wants the text of that name would be refused."""
+    versions = well.folder / ".pipimem" / "versions"
+    versions.mkdir(exist_ok=True)
+    os.mkfifo(versions / "MEMORY.md.0123456789abcdef")
+    wrong = [finding for finding in found(well) if finding.wrong]
+    assert [finding.where for finding in wrong] == [str(versions / "MEMORY.md.0123456789abcdef")]
+    assert "move it away" in wrong[0].what

@@ -1,1 +1,0 @@
-"""Damaged files of ours, and whether anything of ours breaks over them."""
