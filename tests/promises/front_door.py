@@ -5,31 +5,94 @@ When a public name changes, edit this file and leave the tests alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-from pipimem import Channel, File, Kind, Message, Pipimem, Turn
-from pipimem.errors import NothingFound, PipimemError, StoreError
+from pipimem import (
+    Bullet,
+    Channel,
+    Consolidate,
+    Consolidated,
+    File,
+    Fold,
+    Folded,
+    Kind,
+    Learned,
+    MaintenanceSettings,
+    Merge,
+    Message,
+    Over,
+    Pipimem,
+    RecallSettings,
+    Refresh,
+    Refreshed,
+    Reword,
+    SecretSettings,
+    Settings,
+    Tidied,
+    Tidy,
+    Trust,
+    Turn,
+)
+from pipimem.errors import (
+    AnswerRefused,
+    ArgumentError,
+    CannotTakeBack,
+    ModelUnavailable,
+    NothingFound,
+    PipimemError,
+    StoreError,
+)
 
 __all__ = [
+    "AnswerRefused",
+    "ArgumentError",
+    "Bullet",
+    "CannotTakeBack",
     "Channel",
+    "Consolidate",
+    "Consolidated",
     "File",
+    "Fold",
+    "Folded",
     "Kind",
+    "Learned",
+    "MaintenanceSettings",
+    "Merge",
     "Message",
+    "ModelUnavailable",
     "NothingFound",
+    "Over",
     "Pipimem",
     "PipimemError",
+    "RecallSettings",
+    "Refresh",
+    "Refreshed",
+    "Reword",
+    "SecretSettings",
+    "Settings",
     "StoreError",
+    "Tidied",
+    "Tidy",
+    "Trust",
     "Turn",
     "before_turn",
+    "call_tool",
+    "command_line",
     "detail",
     "diff",
     "entries",
     "folder_of",
+    "folders_by_channel",
     "forget",
     "log",
+    "maintain",
     "note",
     "remember",
     "restore",
@@ -38,6 +101,7 @@ __all__ = [
     "search",
     "take_in",
     "take_out",
+    "texts",
     "timeline",
     "undo",
     "update",
@@ -48,6 +112,13 @@ __all__ = [
 def folder_of(workspace: Path, channel: str) -> Path:
     """Return the folder of a channel whose id is plain."""
     return workspace / "channels" / channel
+
+
+def folders_by_channel(workspace: Path) -> dict[str, str]:
+    """Return the ids of the channels on disk by the names of their folders."""
+    listed = command_line(workspace, "channels", "--json")
+    lines = [json.loads(line) for line in listed.stdout.splitlines()]
+    return {Path(line["folder"]).name: line["id"] for line in lines}
 
 
 def note(workspace: Path, channel: str, name: str = "MEMORY.md") -> str:
@@ -162,3 +233,34 @@ async def view_file(channel: Channel, file: File) -> Any:
 async def save_file(channel: Channel, file: File, draft: str, base: Any) -> Any:
     """Save a whole note as the web view does; `base` is what `view_file` returned."""
     return await channel.files.save(file, draft, base=base.text, etag=base.etag)
+
+
+async def texts(channel: Channel) -> dict[File, str]:
+    """Return the three notes as they are now."""
+    return await channel.history.texts()
+
+
+async def call_tool(channel: Channel, name: str, **arguments: Any) -> str:
+    """Carry out a call of a tool as the bot's model makes it; returns the text of the result."""
+    return (await channel.call_tool(name, arguments)).text
+
+
+async def maintain(channel: Any) -> list[Any]:
+    """Do the idle jobs now, as `pipimem maintain` does; each job has `.task`, `.ran`, `.reason`."""
+    return list(await channel.maintain(forced=True))
+
+
+def command_line(
+    workspace: Path, *arguments: str, text: str = "", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `pipimem --workspace DIR ARGUMENTS` in a process of its own, offline by default."""
+    variables: Mapping[str, str] = {**os.environ, "PIPIMEM_MODEL": "offline", **environment}
+    return subprocess.run(
+        [sys.executable, "-m", "pipimem", "--workspace", str(workspace), *arguments],
+        input=text,
+        capture_output=True,
+        text=True,
+        env=variables,
+        timeout=120,
+        check=False,
+    )
