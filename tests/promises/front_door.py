@@ -9,11 +9,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
 
+from click.testing import CliRunner
 from pipimem import (
     Bullet,
     Channel,
@@ -40,6 +43,7 @@ from pipimem import (
     Trust,
     Turn,
 )
+from pipimem.cli.commands import pipimem as commands
 from pipimem.errors import (
     AnswerRefused,
     ArgumentError,
@@ -49,6 +53,16 @@ from pipimem.errors import (
     PipimemError,
     StoreError,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
 
 __all__ = [
     "AnswerRefused",
@@ -71,6 +85,7 @@ __all__ = [
     "Over",
     "Pipimem",
     "PipimemError",
+    "Ran",
     "RecallSettings",
     "Refresh",
     "Refreshed",
@@ -85,6 +100,7 @@ __all__ = [
     "before_turn",
     "call_tool",
     "command_line",
+    "command_process",
     "detail",
     "diff",
     "entries",
@@ -250,17 +266,23 @@ async def maintain(channel: Any) -> list[Any]:
     return list(await channel.maintain(forced=True))
 
 
-def command_line(
-    workspace: Path, *arguments: str, text: str = "", **environment: str
-) -> subprocess.CompletedProcess[str]:
+def command_line(workspace: Path, *arguments: str, **environment: str) -> Ran:
+    """Run `pipimem --workspace DIR ARGUMENTS` in this process, offline by default."""
+    variables = {"PIPIMEM_MODEL": "offline", **environment}
+    line = ["--workspace", str(workspace), *arguments]
+    with ThreadPoolExecutor(1) as thread:  # a command has an event loop of its own
+        ran = thread.submit(CliRunner().invoke, commands, line, env=variables).result()
+    return Ran(ran.exit_code, ran.stdout, ran.stderr)
+
+
+def command_process(workspace: Path, *arguments: str, **environment: str) -> Ran:
     """Run `pipimem --workspace DIR ARGUMENTS` in a process of its own, offline by default."""
-    variables: Mapping[str, str] = {**os.environ, "PIPIMEM_MODEL": "offline", **environment}
-    return subprocess.run(
+    ran = subprocess.run(
         [sys.executable, "-m", "pipimem", "--workspace", str(workspace), *arguments],
-        input=text,
         capture_output=True,
         text=True,
-        env=variables,
+        env={**os.environ, "PIPIMEM_MODEL": "offline", **environment},
         timeout=120,
         check=False,
     )
+    return Ran(ran.returncode, ran.stdout, ran.stderr)

@@ -20,6 +20,7 @@ from tests.promises.front_door import (
     NothingFound,
     call_tool,
     command_line,
+    command_process,
     detail,
     diff,
     entries,
@@ -321,7 +322,7 @@ async def test_a_forget_of_another_process_reaches_a_running_bot(workspace: Path
     async with opened(workspace, clock=clock) as channel:
         await live_with(channel, clock)
         turn = await channel.before_turn(f"who knows {WORD}?", speaker="Omar")
-        ran = command_line(workspace, "forget", "room", WORD, "--yes")
+        ran = command_process(workspace, "forget", "room", WORD, "--yes")
         assert ran.returncode == 0, ran.stderr
         await channel.after_turn(turn, [Message.user("who knows?", speaker="Omar")])
         assert WORD not in await say(channel, "what is the door code?")
@@ -381,7 +382,7 @@ async def test_a_process_that_begins_later_finds_nothing(workspace: Path) -> Non
     async with opened(workspace, clock=clock) as channel:
         await forget(channel, WORD)
     for arguments in (("search", "room", "code"), ("recall", "room", f"code {WORD}")):
-        shown = command_line(workspace, *arguments)
+        shown = command_process(workspace, *arguments)
         assert WORD not in shown.stdout
     assert traces(workspace, [WORD]) == {}
 
