@@ -157,7 +157,7 @@ async def test_nothing_closes_the_fence(
     the attacker saw in earlier contexts.
     """
     chance, seen = random.Random(20260302), 0
-    count = 6_000 if is_long else 160
+    count = 6_000 if is_long else 100
     nonces: list[str] = []
     async with Pipimem(workspace, "offline", settings=quiet_settings()) as pipimem:
         for begin in range(0, count, 20):

@@ -7,11 +7,13 @@ from __future__ import annotations
 import json
 import random
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from pipimem.testing import FixedClock, ScriptedAssistant
 
@@ -365,6 +367,20 @@ async def fill(workspace: Path, clock: FixedClock, texts: Sequence[str] = MANY) 
         return [entry.text for entry in await entries(channel)]
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A workspace with `MANY` facts and the texts of its entries, made once and copied."""
+    root = tmp_path_factory.mktemp("filled")
+    (root / "channels").mkdir()
+    return root, anyio.run(fill, root, FixedClock(MORNING))
+
+
+def copied(filled: tuple[Path, list[str]], workspace: Path) -> list[str]:
+    """Copy the filled workspace; returns the texts of its entries."""
+    shutil.copytree(filled[0], workspace, dirs_exist_ok=True)
+    return filled[1]
+
+
 def still_told(before: Sequence[str], after: Sequence[str]) -> list[str]:
     """The texts of which at least half of the words stand in one entry still."""
 
@@ -376,12 +392,14 @@ def still_told(before: Sequence[str], after: Sequence[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DESTRUCTIVE)
-async def test_one_run_takes_out_a_quarter_at_most(workspace: Path, name: str) -> None:
+async def test_one_run_takes_out_a_quarter_at_most(
+    filled: tuple[Path, list[str]], workspace: Path, name: str
+) -> None:
     """What keeps less than half of the words counts as taken out: together at most a quarter, or
     three; what a person asked for or typed stays word for word; the log notes each with its actor.
     """
     clock = FixedClock(MORNING)
-    before = await fill(workspace, clock)
+    before = copied(filled, workspace)
     assert len(before) == len(MANY) + 3
     assert len(note(workspace, "room")) > 5_000
     task, answer = DESTRUCTIVE[name]
@@ -407,10 +425,12 @@ async def test_one_run_takes_out_a_quarter_at_most(workspace: Path, name: str) -
     require_human_files(workspace)
 
 
-async def test_what_a_model_took_out_is_undoable(workspace: Path) -> None:
+async def test_what_a_model_took_out_is_undoable(
+    filled: tuple[Path, list[str]], workspace: Path
+) -> None:
     """Each change by its number, newest first, until the texts are as before."""
     clock = FixedClock(MORNING)
-    before = await fill(workspace, clock)
+    before = copied(filled, workspace)
     text = note(workspace, "room")
     clock.advance(timedelta(days=2))
     async with opened(workspace, assistant=Model(tidy=drop_all), clock=clock) as channel:
@@ -425,11 +445,11 @@ async def test_what_a_model_took_out_is_undoable(workspace: Path) -> None:
 
 @pytest.mark.parametrize("name", ["tidy: drop all", "consolidate: all is over"])
 async def test_in_thirty_days_models_take_out_half_at_most(
-    workspace: Path, is_long: bool, name: str
+    filled: tuple[Path, list[str]], workspace: Path, is_long: bool, name: str
 ) -> None:
     """However often they are asked, by one task or another."""
     clock = FixedClock(MORNING)
-    before = await fill(workspace, clock)
+    before = copied(filled, workspace)
     task, answer = DESTRUCTIVE[name]
     async with opened(workspace, assistant=Model(**{task: answer}), clock=clock) as channel:
         for _ in range(29 if is_long else 12):

@@ -162,6 +162,8 @@ async def test_no_tool_and_no_resource_over_http_tells_of_another_channel(
 
 async def test_no_tool_over_http_writes_what_is_hidden(workspace: Path) -> None:
     """Private stretches and secrets in arguments: nowhere in the workspace."""
+    async with opened(workspace) as channel:
+        await remember(channel, "tea is green")
     async with mcp_client(workspace) as client:
         where = {"channel": "room"}
         await client.call_tool("memory_save", {**where, "text": "the lantern is lit"})
