@@ -290,17 +290,36 @@ async def test_a_turn_off_the_record_recalls_and_counts_for_nothing(workspace: P
     assert traces(workspace, ["where sits"]) == {}
 
 
+@pytest.mark.parametrize("at_first", [True, False], ids=["with its messages", "without"])
+async def test_a_host_keeps_its_messages_over_many_compactions(
+    workspace: Path, at_first: bool
+) -> None:
+    """Each told twice: a mark of a message stays as long as gates meet it."""
+    async with opened(workspace) as channel:
+        held = await say_off_the_record(channel, UNRECORDED[0], 0)
+        for number in range(4):
+            await say(channel, f"hello {number}")
+            receipt = await channel.before_compaction(held if at_first or number else ())
+            await channel.compacted(receipt)
+            await channel.compacted(receipt)
+    assert traces(workspace, WORDS) == {}
+
+
 async def test_the_same_words_on_the_record_are_stored(workspace: Path) -> None:
-    """A turn off the record takes nothing with it that was said on the record."""
+    """A turn off the record takes nothing with it that was said on the record; a gate, the first
+    to see messages of other ids, stores them.
+    """
     async with opened(workspace) as channel:
         turn = await before_turn(channel, "yes", record=False)
-        await channel.after_turn(turn, [Message.user("yes"), Message.assistant("ok")])
+        held = [Message.user("yes", id="o1"), Message.assistant("ok", id="o2")]
+        await channel.after_turn(turn, held)
         await say(channel, "yes")
-        held = [Message.user("yes", id="o1"), Message.user("yes", id="m5", speaker="Tom")]
-        await channel.before_compaction(held)
+        said = [Message.user("yes", id="m5", speaker="Tom"), Message.assistant("ok", id="m8")]
+        await channel.before_compaction([*held, *said])
     kept = [json.loads(line) for line in note(workspace, "room", "log.jsonl").splitlines()]
-    assert [line["content"] for line in kept if line["role"] == "user"].count("yes") >= 1
-    assert any(line.get("name") == "Dana" for line in kept)
+    who = [(line.get("name", ""), line["content"]) for line in kept if line["role"] == "user"]
+    assert who == [("Dana", "yes"), ("Tom", "yes")]
+    assert not {"o1", "o2"} & {line["id"] for line in kept}
 
 
 # ── a list of the workspace's own
@@ -331,6 +350,7 @@ async def test_errors_and_reprs_tell_nothing(workspace: Path) -> None:
         shown = f"{channel!r} {turn!r} {message!r}"
         for call in (
             lambda: remember(channel, "<private>quetzal</private>"),
+            lambda: channel.forget(said, message=said),
             lambda: take_in(channel, [said]),  # type: ignore[list-item]
             lambda: channel.after_turn(said, []),  # type: ignore[arg-type]
             lambda: channel.before_compaction(said),  # type: ignore[arg-type]
