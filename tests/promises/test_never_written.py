@@ -51,6 +51,7 @@ PRIVATE = {
     "dugong": "never closed <private>dugong to the end",
     "vaquita": "a <private/>vaquita</private> tag",
     "numbat": "<p\u200brivate>numbat</private> with an unseen character",
+    "gecko": "<pri<private></private>vate>gecko</private> joined by an empty stretch",
 }
 SECRETS = {
     "hunter2Xy9Qw": "the password is hunter2Xy9Qw",
