@@ -70,13 +70,13 @@ class Edits:
         await self.channel.compacted(await self.channel.before_compaction())
 
     async def edit(self) -> None:
-        path = folder_of(self.workspace, "room") / "MEMORY.md"
+        path = folder_of(self.workspace, self.channel.id) / "MEMORY.md"
         text = path.read_text() if path.exists() else "# Memory\n\n## Facts\n\n"
         path.write_text(f"{text}\n* {self.fresh.pop()}\n")
         await self.look()
 
     async def delete(self) -> None:
-        path = folder_of(self.workspace, "room") / "MEMORY.md"
+        path = folder_of(self.workspace, self.channel.id) / "MEMORY.md"
         lines = path.read_text().splitlines(keepends=True)
         bullets = [n for n, line in enumerate(lines) if line[:2] in ("- ", "* ")]
         if len(bullets) > 2:
@@ -109,9 +109,9 @@ async def test_random_changes_are_undone_one_by_one(
 ) -> None:
     """Newest first, and after each the three files are as they were before that change."""
     write_human_files(workspace)
-    for seed in range(60 if is_long else 2):
+    for seed in range(30 if is_long else 2):
         clock = FixedClock(MORNING)
-        name = "room"
+        name = f"room{seed}"
         async with opened(workspace, name, clock=clock) as channel:
             edits = Edits(channel, workspace, clock, seed)
             await edits.remember()
