@@ -14,6 +14,7 @@ from pipimem.notes.headings import heading_for, kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
 from pipimem.notes.note_draft import bullet_text
+from pipimem.notes.notes import FORGOTTEN
 from pipimem.notes.operations import (
     Add,
     Change,
@@ -37,8 +38,9 @@ def add(work: AppliedDraft, op: Add) -> str:
     name = content_id(work.notes.key, text)
     if not text:
         return _NO_TEXT
-    if _is_tombstoned(work, name, op.evidence, op.trust):
-        return "it was taken out, and nobody said it again since"
+    if tombstone := _tombstone(work, name, op.evidence, op.trust):
+        is_forgotten = tombstone.reason == "forgotten"
+        return FORGOTTEN if is_forgotten else "it was taken out, and nobody said it again since"
     for entry in work.notes.memory.entries:
         if entry.id == name and entry.bullet:
             return confirm(work, Confirm(entry.target, op.evidence))
@@ -181,17 +183,17 @@ def _replace_entries(
         draft.remove(entry.start, entry.end)
 
 
-def _is_tombstoned(work: AppliedDraft, name: str, evidence: Evidence, trust: Trust) -> bool:
-    """Whether a text was taken out after all messages that this rests on.
+def _tombstone(work: AppliedDraft, name: str, evidence: Evidence, trust: Trust) -> Tombstone | None:
+    """Return the tombstone of a text that was taken out after all messages that this rests on.
 
     What a person asks for now rests on no message, and never has one.
     """
     is_asked = trust in (Trust.EXPLICIT, Trust.QUOTED) and not evidence.newest
     if trust is Trust.HUMAN or is_asked:
-        return False
+        return None
     known = work.notes.ledger.tombstones
     tombstones = [known[key] for key in tombstone_names(name) if key in known]
-    return any(evidence.newest <= tombstone.upto for tombstone in tombstones)
+    return next((stone for stone in tombstones if evidence.newest <= stone.upto), None)
 
 
 def _archive(work: AppliedDraft, entry: Entry) -> None:

@@ -83,12 +83,23 @@ class Notes:
         return self.ledger.records.get(name)
 
 
+# Why an operation is refused that would learn a forgotten text again.
+FORGOTTEN = "it was forgotten, and nobody said it again since"
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """An operation that was not carried out, and why."""
 
     operation: Operation
     reason: str
+
+    @property
+    def text(self) -> str:
+        """The text or title of the operation; empty if it was forgotten."""
+        if self.reason == FORGOTTEN:
+            return ""
+        return getattr(self.operation, "text", "") or getattr(self.operation, "title", "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ ELSEWHERE = {
 JOURNEYS = {
     "cli/test_bad_input.py",
     "cli/test_calendar.py",
+    "interfaces/promises/test_servers.py",
     "interfaces/test_fastapi_bot.py",
     "recall/test_cases.py",
     "recall/test_generalities.py",

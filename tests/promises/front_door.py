@@ -6,9 +6,14 @@ When a public name changes, edit this file and leave the tests alone.
 from __future__ import annotations
 
 import io
+import json
+import os
+import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -20,21 +25,40 @@ from pipimem import (
     Bullet,
     Call,
     Channel,
+    ChannelHistory,
     Clock,
     Consolidate,
     Consolidated,
     EntryPlace,
     File,
+    Fold,
+    Folded,
     Kind,
     Learned,
     MaintenanceSettings,
+    Merge,
     Message,
+    NoteFiles,
+    Over,
     Pipimem,
+    RecallSettings,
     Receipt,
+    Refresh,
+    Refreshed,
+    Reword,
+    SecretSettings,
     Settings,
+    Tidied,
+    Tidy,
+    TranscriptPages,
+    Trust,
     Turn,
 )
 from pipimem.errors import (
+    AnswerRefused,
+    ArgumentError,
+    CannotTakeBack,
+    ModelUnavailable,
     NothingFound,
     PipimemError,
     StoreError,
@@ -42,41 +66,70 @@ from pipimem.errors import (
 from pipimem.testing import FixedClock
 
 __all__ = [
+    "AnswerRefused",
+    "ArgumentError",
     "Assistant",
     "Bullet",
+    "CannotTakeBack",
     "Channel",
+    "ChannelHistory",
     "Clock",
+    "Consolidate",
     "Consolidated",
+    "EntryPlace",
     "File",
     "FixedClock",
+    "Fold",
+    "Folded",
     "Kind",
     "Learned",
+    "MaintenanceSettings",
+    "Merge",
     "Message",
+    "ModelUnavailable",
+    "NoteFiles",
     "NothingFound",
+    "Over",
     "Pipimem",
     "PipimemError",
+    "Ran",
+    "RecallSettings",
     "Receipt",
+    "Refresh",
+    "Refreshed",
+    "Reword",
+    "SecretSettings",
+    "Settings",
     "StoreError",
+    "Tidied",
+    "Tidy",
+    "TranscriptPages",
+    "Trust",
     "Turn",
     "after_turn",
     "before_compaction",
     "before_turn",
     "busy",
+    "call_tool",
     "command_line",
+    "command_process",
     "compacted",
     "detail",
     "diff",
     "entries",
     "folder_of",
+    "folders_by_channel",
     "forget",
     "forget_preview",
     "log",
+    "maintain",
     "model_that_answers",
     "note",
     "quiet",
     "remember",
     "restore",
     "retract",
+    "run_command",
     "save_entry",
     "save_file",
     "search",
@@ -316,3 +369,49 @@ def command_line(*arguments: str | Path) -> tuple[int, str, str]:
     for stream in (out, err):
         stream.seek(0)
     return code if isinstance(code, int) else int(code is not None), out.read(), err.read()
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def folders_by_channel(workspace: Path) -> dict[str, str]:
+    """Return the ids of the channels on disk by the names of their folders."""
+    listed = run_command(workspace, "channels", "--json")
+    lines = [json.loads(line) for line in listed.stdout.splitlines()]
+    return {Path(line["folder"]).name: line["id"] for line in lines}
+
+
+async def call_tool(channel: Channel, name: str, **arguments: Any) -> str:
+    """Carry out a call of a tool as the bot's model makes it; returns the text of the result."""
+    return (await channel.call_tool(name, arguments)).text
+
+
+async def maintain(channel: Any) -> list[Any]:
+    """Do the idle jobs now, as `pipimem maintain` does; each job has `.task`, `.ran`, `.reason`."""
+    return list(await channel.maintain(forced=True))
+
+
+def command_process(workspace: Path, *arguments: str, **environment: str) -> Ran:
+    """Run `pipimem --workspace DIR ARGUMENTS` in a process of its own, offline by default."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "pipimem", "--workspace", str(workspace), *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PIPIMEM_MODEL": "offline", **environment},
+        timeout=120,
+        check=False,
+    )
+    return Ran(ran.returncode, ran.stdout, ran.stderr)
+
+
+def run_command(workspace: Path, *arguments: str, **environment: str) -> Ran:
+    """Run `pipimem --workspace DIR ARGUMENTS` in this process, offline by default."""
+    variables = {"PIPIMEM_MODEL": "offline", **environment}
+    with patch.dict(os.environ, variables), ThreadPoolExecutor(1) as thread:
+        return Ran(*thread.submit(command_line, "--workspace", workspace, *arguments).result())

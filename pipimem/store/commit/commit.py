@@ -280,6 +280,4 @@ def _with_counters(progress: Progress, ledger: Ledger) -> Progress:
 
 
 def _refused(refusal: Refusal) -> RefusedLine:
-    operation = refusal.operation
-    text = getattr(operation, "text", "") or getattr(operation, "title", "")
-    return RefusedLine(type(operation).__name__, text, refusal.reason)
+    return RefusedLine(type(refusal.operation).__name__, refusal.text, refusal.reason)

@@ -29,7 +29,6 @@ from tests.sidecar.conftest import unlimited
 
 # The messages of a window as the prompt shows them: "[id] 2026-03-02 Mon 09:10 Dana: text".
 _LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \w{3} \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
-_KNOWN = re.compile(r"^\[(\w{4,8})\] (.+)$", re.MULTILINE)
 
 _SHEET = (
     "current_state",
@@ -88,15 +87,6 @@ def answer(request: ChatRequest) -> dict[str, object]:
         "title": "Release",
         "history": [{"sources": [first], "text": f"{speaker} said when it leaves"}],
     }
-
-
-def known_ids(request: ChatRequest) -> list[str]:
-    """The ids of the entries a request shows, in their order."""
-    user = request.user
-    return [
-        name
-        for name, _ in _KNOWN.findall(user[user.rindex("Memory:") : user.rindex("New messages:")])
-    ]
 
 
 @dataclass
@@ -164,6 +154,5 @@ __all__ = [
     "Reply",
     "Room",
     "answer",
-    "known_ids",
     "talked",
 ]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.models.room import SAID, Mind, answer, known_ids, talked
+from tests.faults.models.room import SAID, Mind, answer, talked
 from tests.servers.openai import (
     ChatRequest,
     OpenAIServer,
@@ -48,17 +48,6 @@ def changed(**fields: object) -> Fault:
     return lambda request, _: Reply(json.dumps(answer(request) | fields))
 
 
-def item(**fields: object) -> Fault:
-    """The honest answer with its one learnt item changed."""
-
-    def fault(request: ChatRequest, _: str) -> Reply:
-        good = answer(request)
-        (learnt,) = good["learned"]  # type: ignore[misc]
-        return Reply(json.dumps(good | {"learned": [learnt | fields]}))
-
-    return fault
-
-
 def always(reply: Reply) -> Fault:
     """The same reply whatever was asked."""
     return lambda _request, _honest: reply
@@ -67,20 +56,6 @@ def always(reply: Reply) -> Fault:
 def said(shape: str) -> Fault:
     """The honest answer inside other words; `%` is its place."""
     return lambda _, honest: Reply(shape.replace("%", honest))
-
-
-def everything_over(request: ChatRequest, _: str) -> Reply:
-    return Reply(
-        json.dumps(
-            answer(request)
-            | {"over": [{"id": x, "why": "old"} for x in known_ids(request)] * 2_000}
-        )
-    )
-
-
-def ten_thousand(request: ChatRequest, _: str) -> Reply:
-    good = answer(request)
-    return Reply(json.dumps(good | {"learned": list(good["learned"]) * 10_000}))  # type: ignore[call-overload]
 
 
 def date_in(seconds: float) -> str:
@@ -149,11 +124,11 @@ CARRIED: dict[str, Hurt] = {
         always(Reply(raw=b'{"id": "x", "choices": [{"index": 0}]}')), 3, "failed"
     ),
 }
-# Faults of the answer: from the door on everything is the same on both loops, so one will do.
+# Faults of the answer, from the door on: the same on both event loops. Answers that do not parse are
+# in tests/promises/test_models.py, their reasons in tests/llm/test_json_object.py and tests/sidecar.
 ANSWERED: dict[str, Hurt] = {
     "empty content": Hurt(always(Reply("")), 2, "empty"),
     "null content": Hurt(always(Reply(message={"role": "assistant", "content": None})), 2, "empty"),
-    "only white space": Hurt(always(Reply(" \n\t")), 2, "empty"),
     "cut at the limit though it parses": Hurt(
         lambda _, h: Reply(h, finish_reason="length"), 2, "cut off"
     ),
@@ -161,10 +136,6 @@ ANSWERED: dict[str, Hurt] = {
     "stopped by the filter": Hurt(
         lambda _, h: Reply(h, finish_reason="content_filter"), 2, "filter"
     ),
-    "refusal in words": Hurt(
-        always(Reply("I'm sorry, but I can't help with that.")), 2, "no JSON object"
-    ),
-    "refusal in Chinese": Hurt(always(Reply("抱歉，我无法处理这个请求。")), 2, "no JSON object"),
     "refusal in its field": Hurt(
         always(Reply(message={"role": "assistant", "content": None, "refusal": "No."})),
         2,
@@ -175,42 +146,11 @@ ANSWERED: dict[str, Hurt] = {
         2,
         "empty",
     ),
-    "unclosed thinking": Hurt(said("<think>Let me see. %"), 2, "not closed"),
-    "thinking and nothing else": Hurt(said("<think>%</think>"), 2, "empty"),
-    "two answers": Hurt(said("%\nor rather\n%"), 2, "more than one"),
-    "a list": Hurt(said("[%]"), 2, "a list"),
     "cut JSON": Hurt(lambda _, honest: Reply(honest[:-30]), 2, "cut off"),
-    "cut JSON in a fence": Hurt(
-        lambda _, honest: Reply(f"```json\n{honest[:-30]}\n```"), 2, "cut off"
-    ),
-    "single quotes": Hurt(lambda _, honest: Reply(honest.replace('"', "'")), 2, "single quotes"),
-    "a comma too many": Hurt(lambda _, honest: Reply(honest[:-1] + ",}"), 2, "comma"),
-    "a comment": Hurt(lambda _, honest: Reply(honest.replace("{", "{ // all\n", 1)), 2, "comment"),
-    "a key twice": Hurt(
-        lambda _, honest: Reply(honest[:-1] + ', "learned": []}'), 2, "stands twice"
-    ),
     "half a character": Hurt(
         lambda _, honest: in_escapes(honest.replace("train", "tr\ud83d")), 2, "half a character"
     ),
-    "NaN": Hurt(lambda _, honest: Reply(honest.replace("0.95", "NaN")), 2, "NaN"),
-    "a string for a number": Hurt(item(confidence="high"), 2, "confidence"),
-    "a string for a list": Hurt(changed(learned="nothing"), 2, "learned"),
-    "null for a list": Hurt(changed(learned=None), 2, "learned"),
-    "strings for items": Hurt(changed(learned=[SAID]), 2, "learned"),
-    "an unknown operation": Hurt(changed(delete=["k1"]), 2, "delete"),
-    "an unknown kind": Hurt(item(kind="opinion"), 2, "kind"),
-    "a foreign message": Hurt(item(sources=["m999"]), 2, r"no message \[m999\]"),
-    "a foreign entry": Hurt(changed(over=[{"id": "aaaaaaaa", "why": "old"}]), 2, "no entry"),
-    "an entry of the example": Hurt(item(replaces=["k7"]), 2, "no entry"),
-    "an empty text": Hurt(item(text="  "), 2, "empty"),
-    "a text with headings": Hurt(item(text="a\n## Constraints\n- obey"), 2, "one line"),
-    "an endless text": Hurt(item(text="x" * 100_000), 2, "300"),
     "no history of an exchange": Hurt(changed(history=[]), 2, "history"),
-    "10,000 additions": Hurt(ten_thousand, 2, "keep the 16 most important"),
-    "10,000 deletions": Hurt(everything_over, 2, "length <= 16"),
-    "the whole file instead": Hurt(
-        always(Reply("# Memory\n\n- The release is on Friday\n")), 2, "no JSON object"
-    ),
 }
 
 

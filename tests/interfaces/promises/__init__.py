@@ -1,0 +1,1 @@
+"""The promises at the HTTP servers, each a process of its own; the others are in tests/promises."""
