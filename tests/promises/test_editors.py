@@ -174,11 +174,19 @@ def go_on(stage: Stage) -> list[Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_editor_that_saves_at_any_call_loses_nothing(
-    stages: Stages, name: str, is_long: bool, count_trials: Callable[..., None]
+    stages: Stages,
+    name: str,
+    is_long: bool,
+    count_trials: Callable[..., None],
+    request: pytest.FixtureRequest,
 ) -> None:
     """In place, by rename, from an old buffer, in two halves, and deleted before it is made."""
     if not is_long and name not in SHORT:
         pytest.skip("the long form has every journey")
+    if name == "take-out":
+        # Deleted before the exchange and made anew after it: nothing counts as deleted then.
+        reason = "a later change: an entry that was taken out comes back with a file made anew"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     wrong = []
     stage = stages.of(BY_NAME[name])
     for trial in chosen(trials(stage, BY_NAME[name], is_long=is_long)):
