@@ -186,6 +186,7 @@ class WorkspaceStore:
         with store_errors("remove", doomed):
             if presence.is_folder(doomed):
                 shutil.rmtree(doomed)
+                sync_folder(self._own)  # else a power cut brings back what was removed
 
     def _info(self, folder: Path) -> ChannelInfo | None:
         try:

@@ -173,6 +173,7 @@ def calls(channel: Channel, other: int) -> Mapping[str, Callable[[], Awaitable[o
         "files.forget_preview": lambda: channel.files.forget_preview("falcon"),
         "files.save": lambda: channel.files.save(File.MEMORY, "- open\n", base="", etag=theirs),
         "files.save_entry": lambda: channel.files.save_entry(place, "- it is shut"),
+        "files.take_out": lambda: channel.files.take_out(place),
         "files.pin": lambda: channel.files.pin(place, pinned=True),
         "files.move": lambda: channel.files.move(place, Kind.FACT),
         "history.undo": lambda: undo(channel),

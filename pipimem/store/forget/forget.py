@@ -192,6 +192,8 @@ class _Forgetting:
                 return
             if not self._is_in_notes():
                 remove(_own(self.working_copy) / plans.NAME)
+                # The plan has the words: a power cut must not bring it back.
+                sync_folder(_own(self.working_copy))
                 return
 
     def _is_in_notes(self) -> bool:
