@@ -9,6 +9,8 @@ from pipimem.llm.failures import RequestRefused, retry_after, translated
 from pipimem.llm.litellm_client import load_litellm
 from pipimem.llm.request import ContextOverflow, KeyRefused, ModelBusy
 
+from tests.cases import each
+
 
 def failed(status: int, words: str, **headers: str) -> Exception:
     """An error as litellm raises it for a status and a provider's words."""
@@ -23,7 +25,7 @@ def told(status: int, words: str) -> SidecarError:
     return translated(failed(status, words), "openai/x", load_litellm())
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
     [
         "This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.",
@@ -59,7 +61,7 @@ def test_a_minute_too_small_for_the_prompt_is_no_wait() -> None:
     assert isinstance(told(413, "Payload too large"), ContextOverflow)
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "words", "kind", "says"),
     [
         (500, "oops", ModelBusy, r"failed \(500\)"),
@@ -94,7 +96,7 @@ def test_a_status_and_its_words_decide(
 DATE = "Wed, 04 Mar 2026 09:30:00 GMT"
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "seconds"),
     [
         ({"retry-after": "7"}, 7),

@@ -12,10 +12,12 @@ from pipimem.errors import AnswerRefused
 from pipimem.llm import json_object
 from pipimem.llm.json_object import extract_json
 
+from tests.cases import each
+
 OBJECT = '{"learned": [{"text": "用 pnpm <think>", "n": 1.5}], "title": "a {b} }"}'
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         OBJECT,
@@ -39,7 +41,7 @@ def test_the_object_is_found(answer):
     assert extract_json(answer) == OBJECT
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "why"),
     [
         ("", "empty"),
@@ -120,7 +122,7 @@ def test_a_cut_object_is_never_accepted(value, data):
         extract_json(text[: data.draw(st.integers(0, len(text) - 1))])
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         "{",

@@ -14,7 +14,7 @@ from pipimem.runtime.channel_lock import ChannelLock
 
 from tests.runtime.building import settings, workspace
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 
 async def _take(lock: ChannelLock) -> None:

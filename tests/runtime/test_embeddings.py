@@ -165,6 +165,7 @@ async def test_an_embedder_without_a_name_is_none(
 
 
 @pytest.mark.anyio
+@pytest.mark.both_loops
 async def test_an_embedder_that_is_cancelled_is_no_cancelled_turn(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +183,7 @@ async def test_an_embedder_that_is_cancelled_is_no_cancelled_turn(
 
 
 @pytest.mark.anyio
+@pytest.mark.both_loops
 async def test_a_late_embedder_is_not_waited_for(root: Path) -> None:
     """The turn goes on by words; asked again the vector is there."""
     toy = Toy()
@@ -195,6 +197,7 @@ async def test_a_late_embedder_is_not_waited_for(root: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.both_loops
 async def test_no_index_is_laid_to_rest_under_a_question(root: Path) -> None:
     """While a recall waits for its vector the channel may fall quiet."""
     toy = Toy()

@@ -19,7 +19,7 @@ from pipimem.sidecar.tasks import Answer, Call, Consolidated, Refresh, Refreshed
 
 from tests.runtime.building import read, settings, workspace
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 
 def script() -> Scripted:

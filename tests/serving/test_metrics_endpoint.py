@@ -14,6 +14,7 @@ from pipimem.runtime.observability.readiness import Readiness
 from pipimem.serving import metrics_endpoint
 from pipimem.serving.metrics_endpoint import Address, serving_metrics
 
+from tests.cases import each
 from tests.runtime.observability.talk import remembering
 
 pytestmark = pytest.mark.anyio
@@ -53,6 +54,7 @@ async def served(tmp_path: Path, host: str = "127.0.0.1") -> AsyncIterator[Serve
             yield Served(address, problems)
 
 
+@pytest.mark.both_loops
 async def test_the_three_pages(tmp_path: Path) -> None:
     """Metrics in Prometheus' type, health, and readiness with its sentence."""
     async with served(tmp_path) as endpoint:
@@ -87,6 +89,7 @@ async def test_what_is_no_question_of_a_scraper(tmp_path: Path, head: str, statu
         assert (found, "pipimem_" in body) == (status, False)
 
 
+@pytest.mark.both_loops
 async def test_a_request_without_an_end_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +114,7 @@ async def test_others_ask_by_any_name_where_they_may(tmp_path: Path) -> None:
         assert status == 200
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "host", "port", "is_loopback"),
     [
         ("9464", "127.0.0.1", 9464, True),
@@ -129,7 +132,7 @@ def test_an_address_is_read(text: str, host: str, port: int, is_loopback: bool) 
     assert (address.host, address.port, address.is_loopback) == (host, port, is_loopback)
 
 
-@pytest.mark.parametrize("text", ["", "host", "host:", "127.0.0.1:65536", "1:-1", "a:٣"])
+@each("text", ["", "host", "host:", "127.0.0.1:65536", "1:-1", "a:٣"])
 def test_what_is_no_address_is_refused(text: str) -> None:
     """With a sentence that says how it is written."""
     with pytest.raises(SettingsError, match="write HOST:PORT, or PORT"):

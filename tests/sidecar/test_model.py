@@ -230,6 +230,7 @@ async def test_the_next_model_steps_in(task: Consolidate, books: Books, call: Ca
     ]
 
 
+@pytest.mark.both_loops
 async def test_no_answer_in_time_is_a_timeout_in_the_ledger(
     task: Consolidate, books: Books, call: Calls
 ) -> None:
@@ -241,6 +242,7 @@ async def test_no_answer_in_time_is_a_timeout_in_the_ledger(
     assert books.outcomes == ["timeout"]
 
 
+@pytest.mark.both_loops
 async def test_a_caller_that_gives_up_leaves_a_line_too(
     task: Consolidate, books: Books, call: Calls
 ) -> None:
@@ -276,6 +278,7 @@ async def test_a_prompt_too_long_for_the_model_is_told_apart(
         await books.assistant(server.url).answer(task, call(20))
 
 
+@pytest.mark.both_loops
 async def test_no_more_requests_at_a_time_than_allowed(
     task: Consolidate, books: Books, call: Calls
 ) -> None:

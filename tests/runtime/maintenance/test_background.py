@@ -46,7 +46,7 @@ from tests.meanings import Toy
 from tests.runtime.building import Hands, workspace, write
 from tests.runtime.maintenance.test_scheduler import until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 BESIDE = Settings(maintenance=MaintenanceSettings(idle_seconds=0.05))
 
 

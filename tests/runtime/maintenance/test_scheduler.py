@@ -12,7 +12,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from pipimem.runtime.maintenance.scheduler import LONGEST_WAIT, RETRY_AFTER_CANCEL, Scheduler
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 YEAR = 365 * 24 * 3600.0
 

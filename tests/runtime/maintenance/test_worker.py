@@ -38,7 +38,7 @@ from tests.runtime.building import MORNING, Hands, read, settings, workspace, wr
 from tests.runtime.maintenance.test_scheduler import until
 from tests.sidecar.conftest import unlimited
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 GREETED = Consolidated(
     history=(Bullet("they said hello", ("m1",)),), sheet={"Current State": ("greeting",)}
