@@ -11,10 +11,12 @@ from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.settings import ModelSettings, Settings, settings_from
 
+from tests.cases import each
+
 TEMPLATES = [dict(resources.template(it))["pipimem.toml"].decode() for it in ("en", "zh")]
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=["en", "zh"])
+@each("template", TEMPLATES)
 def test_the_template_says_the_defaults(template: str) -> None:
     """Every key of the template is known, and with the # taken away nothing changes."""
     assert settings_from(template) == Settings()
@@ -23,7 +25,7 @@ def test_the_template_says_the_defaults(template: str) -> None:
     )
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=["en", "zh"])
+@each("template", TEMPLATES)
 def test_the_template_names_every_key(template: str) -> None:
     """A setting that people cannot find is none."""
     named = re.findall(r"^# (\w+) = ", template, flags=re.MULTILINE)
@@ -39,7 +41,7 @@ def test_what_is_written_holds() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("toml", "said"),
     [
         ("[recal]\n", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?"),
@@ -70,7 +72,7 @@ def test_a_key_under_the_wrong_heading_is_told_where_it_belongs() -> None:
         settings_from("[maintenance]\ninject = 3\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "meant"),
     [
         ("true", "everyone"),

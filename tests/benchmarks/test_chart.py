@@ -8,6 +8,8 @@ import pytest
 from benchmarks.chart import Axis, Series, drawn
 from benchmarks.recall.plots import series_of
 
+from tests.cases import each
+
 
 def test_an_axis_gives_each_power_of_ten_the_same_room() -> None:
     """It ends at the next 1, 2 or 5 times a power of ten."""
@@ -37,7 +39,7 @@ def test_every_series_is_a_line_with_its_points_and_its_name() -> None:
     assert abs(texts["a < b"] - texts["other"]) >= 15
 
 
-@pytest.mark.parametrize("series", [{}, {"a": Series(((1, 0.0),))}])
+@each("series", [{}, {"a": Series(((1, 0.0),))}])
 def test_what_has_no_place_on_the_axes_is_refused(series: dict[str, Series]) -> None:
     """Nothing at all, and 0."""
     with pytest.raises(ValueError, match="above 0"):

@@ -14,6 +14,8 @@ from benchmarks.growth.calls import CALLS, Call, Situation
 from benchmarks.growth.measuring import Bench, Growth, Took, warmed
 from benchmarks.growth.shapes import SHAPES
 
+from tests.cases import each
+
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the harness forks")
 
 
@@ -87,7 +89,7 @@ def test_the_slope_is_that_of_the_largest_sizes() -> None:
     assert Growth("a", "b", base, [small]).exponent is None
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each("shape", SHAPES)
 def test_a_shape_is_about_as_large_as_asked(shape: str) -> None:
     """In bytes, within a line."""
     assert 9_900 <= len(SHAPES[shape](10_000).encode()) <= 10_050

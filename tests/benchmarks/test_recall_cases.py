@@ -9,6 +9,8 @@ from benchmarks.recall.asked import BLIND, FOURTH, THIRD, UNSEEN, Question, inde
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
+
 SETS = {cases.name: questions(cases) for cases in (UNSEEN, BLIND, THIRD, FOURTH)}
 ENTRIES = {
     (cases.name, folder): [item.text for _, item in index.slots()]
@@ -22,7 +24,7 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize(("name", "asked"), ALL)
+@each(("name", "asked"), ALL)
 def test_an_answer_stands_in_one_entry(name: str, asked: Question) -> None:
     """A gold text picks exactly one item of the channel; only talk has none."""
     gold = asked.get("gold_text", [])
@@ -32,7 +34,7 @@ def test_an_answer_stands_in_one_entry(name: str, asked: Question) -> None:
         assert len([item for item in ENTRIES[name, str(asked["channel"])] if text in item]) == 1
 
 
-@pytest.mark.parametrize("name", SETS)
+@each("name", SETS)
 def test_half_of_the_questions_are_chinese(name: str) -> None:
     """Neither language has more than six of ten; every question has an id of its own."""
     chinese = sum(asked["lang"] == "zh" for asked in SETS[name])
@@ -40,7 +42,7 @@ def test_half_of_the_questions_are_chinese(name: str) -> None:
     assert len({asked["qid"] for asked in SETS[name]}) == len(SETS[name])
 
 
-@pytest.mark.parametrize("name", [BLIND.name, THIRD.name, FOURTH.name])
+@each("name", [BLIND.name, THIRD.name, FOURTH.name])
 def test_talk_has_two_kinds(name: str) -> None:
     """Of the blind, the third and the fourth set, 40 messages have nothing near in memory, 20 are of its
     world; half of each is Chinese.

@@ -21,6 +21,8 @@ from benchmarks.consolidation.labels import (
     stretches,
 )
 
+from tests.cases import each
+
 UNSEEN_TALKS = stretches(UNSEEN)
 BLIND_TALKS = stretches(BLIND)
 BLIND_SECOND_TALKS = stretches(BLIND_SECOND)
@@ -65,14 +67,14 @@ def test_the_messages_of_a_talk_have_ids_and_moments_in_order(talk: Stretch) -> 
     assert moments == sorted(moments)
 
 
-@pytest.mark.parametrize("talk", UNSEEN_TALKS, ids=lambda talk: talk.name)
+@each("talk", UNSEEN_TALKS)
 def test_an_unseen_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
     assert 50 <= len(_texts(talk)) <= 70
     assert 12 <= len(talk.facts) <= 22
     assert 6 <= len(talk.falsified) <= 10
 
 
-@pytest.mark.parametrize("talk", BLIND_TALKS, ids=lambda talk: talk.name)
+@each("talk", BLIND_TALKS)
 def test_a_blind_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
     assert 70 <= len(_texts(talk)) <= 110
     assert 20 <= len(talk.facts) <= 25
@@ -81,7 +83,7 @@ def test_a_blind_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch
     assert sum(wrong.hidden for wrong in talk.falsified) >= 1
 
 
-@pytest.mark.parametrize("talk", BLIND_SECOND_TALKS, ids=lambda talk: talk.name)
+@each("talk", BLIND_SECOND_TALKS)
 def test_a_talk_of_the_second_blind_set_has_as_many_messages_and_labels_as_it_should(
     talk: Stretch,
 ) -> None:
@@ -92,7 +94,7 @@ def test_a_talk_of_the_second_blind_set_has_as_many_messages_and_labels_as_it_sh
     assert sum(wrong.hidden for wrong in talk.falsified) >= 1
 
 
-@pytest.mark.parametrize("talk", BLIND_THIRD_TALKS, ids=lambda talk: talk.name)
+@each("talk", BLIND_THIRD_TALKS)
 def test_a_talk_of_the_third_blind_set_has_as_many_messages_and_labels_as_it_should(
     talk: Stretch,
 ) -> None:
@@ -103,7 +105,7 @@ def test_a_talk_of_the_third_blind_set_has_as_many_messages_and_labels_as_it_sho
     assert sum(wrong.hidden for wrong in talk.falsified) >= 6
 
 
-@pytest.mark.parametrize("talk", BLIND_FOURTH_TALKS, ids=lambda talk: talk.name)
+@each("talk", BLIND_FOURTH_TALKS)
 def test_a_talk_of_the_fourth_blind_set_has_as_many_messages_and_labels_as_it_should(
     talk: Stretch,
 ) -> None:
@@ -145,7 +147,7 @@ def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
             assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
 
 
-@pytest.mark.parametrize("talk", ALL_BLIND, ids=lambda talk: talk.name)
+@each("talk", ALL_BLIND)
 def test_the_own_words_of_what_is_stale_or_hidden_say_it(talk: Stretch) -> None:
     """What a message said before it was overtaken, and a secret, count as falsified verbatim."""
     texts = _texts(talk)

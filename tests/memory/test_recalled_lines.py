@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.window import Window
 from pipimem.notes.message import Message
 
+from tests.cases import each
 from tests.notes.building import notes_of
 
 NOTES = notes_of(
@@ -20,7 +20,7 @@ def cleaned(content: str) -> list[str]:
     return [one.content for one in without_recalled_lines(window, NOTES).messages]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "- we never deploy on Fridays, says the team",
@@ -38,7 +38,7 @@ def test_a_quoted_line_goes(line: str) -> None:
     assert cleaned(line) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "we never deploy on Fridays, says the team",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from pipimem.memory.requests import MemoryRequest, requests, withheld, without_requests
 from pipimem.notes.message import Message
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("said", "about"),
     [
         ("Forget that my phone is a Pixel 9.", "my phone is a Pixel 9"),
@@ -55,7 +56,7 @@ def test_a_request_says_what_is_to_be_forgotten(said: str, about: str) -> None:
     assert requests(said, "Tom", "m7") == (MemoryRequest("forget", about, "Tom", "m7"),)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "Forget it.",
@@ -123,7 +124,7 @@ def test_a_secret_that_somebody_asked_to_remember_is_told_without_it() -> None:
     assert withheld(said[-1:], ()) == (f"小王 {asked} (m6)",)
 
 
-@pytest.mark.parametrize("unit", ["，", ",", ", ", "请，", ".,", "a, "])
+@each("unit", ["，", ",", ", ", "请，", ".,", "a, "])
 def test_a_message_of_nothing_but_commas_takes_no_square_of_its_length(unit: str) -> None:
     """4,000 characters, as many as are read of a message, took a second."""
     text = (unit * 4_000)[:4_000]

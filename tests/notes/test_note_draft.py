@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.notes.note_draft import Draft, bullet_text
 from pipimem.text.markdown.parser import parsed
+
+from tests.cases import each
 
 ORDER = {"Participants": 0, "Facts": 1, "Decisions": 2}
 NOTE = "# Memory\n\n## Facts\n\n1. one\n2. two\n\n## Decisions\n\n* Postgres\n"
@@ -76,7 +77,7 @@ def test_a_plain_section_of_a_person_is_left_alone() -> None:
     assert (theirs.text(), ours.text()) == (text, "## Session Title\n\nAnother\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line"),
     [
         ("plain\n  words", "plain words"),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 
-import pytest
 from pipimem import resources
 from pipimem.recall.answer_kinds import KINDS, kind_marks, kind_terms
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("kind", "question", "entry"),
     [
         ("money", "how much do we charge for a viewing?", "A viewing is 45 euros."),
@@ -37,14 +38,14 @@ def test_a_question_and_an_entry_meet_in_the_kind(kind: str, question: str, entr
     assert f"tells: {kind}" in asked & set(kind_marks(entry))
 
 
-@pytest.mark.parametrize("text", ["good morning, everybody", "大家早上好", "see you on the boat"])
+@each("text", ["good morning, everybody", "大家早上好", "see you on the boat"])
 def test_what_is_no_question_for_a_kind_has_none(text: str) -> None:
     """Nor does such a text tell one."""
     assert kind_terms(text) == ()
     assert kind_marks(text) == []
 
 
-@pytest.mark.parametrize("sign", ["1", "1.", "z", "三", "中", "-", "年", "a.", "花 "])
+@each("sign", ["1", "1.", "z", "三", "中", "-", "年", "a.", "花 "])
 def test_a_line_of_a_megabyte_takes_no_time(sign: str) -> None:
     """Whatever it is made of; it would hold up every turn of its channel."""
     text = sign * (1_000_000 // len(sign))
@@ -64,7 +65,7 @@ def test_each_kind_has_both_sides_and_every_line_compiles() -> None:
             re.compile(line)
 
 
-@pytest.mark.parametrize("unit", ["1234567890", "a", "字", "一二", "a-", "a.", "a/", "1,", "1 "])
+@each("unit", ["1234567890", "a", "字", "一二", "a-", "a.", "a/", "1,", "1 "])
 def test_a_long_line_of_the_same_takes_no_longer_than_its_length(unit: str) -> None:
     """Matching keeps all other threads waiting, the event loop's too."""
     start = time.process_time()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each
 from tests.servers.openai import (
     Billed,
     ChatRequest,
@@ -74,7 +75,7 @@ def test_an_answer_has_content_finish_reason_and_usage() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "tokens"),
     [
         ("", 0),
@@ -135,7 +136,7 @@ def test_the_bill_is_the_sum_of_what_was_answered() -> None:
     assert "usage" not in bodies[2]
 
 
-@pytest.mark.parametrize(
+@each(
     ("reply", "status", "code", "kind"),
     [
         (refused_key(), 401, "invalid_api_key", "invalid_request_error"),
@@ -184,9 +185,7 @@ def test_raw_bodies_and_headers_go_out_as_they_are() -> None:
     assert (status, headers["x-seen"], body) == (200, "yes", '{"choices": [')
 
 
-@pytest.mark.parametrize(
-    "body", [b"not json", b"[]", b'{"model": "m"}', b'{"model": "m", "messages": "hi"}']
-)
+@each("body", [b"not json", b"[]", b'{"model": "m"}', b'{"model": "m", "messages": "hi"}'])
 def test_malformed_requests_are_refused_and_not_recorded(body: bytes) -> None:
     """A request without model and messages gets 400."""
     with OpenAIServer(echo) as server:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.names import without_names
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "left"),
     [
         ("Tom said", "[1] said"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.open_sentences import goes_on
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("before", "after", "does"),
     [
         ("We meet", "at the station", True),

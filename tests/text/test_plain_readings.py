@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.plain_readings import hidden, is_encoded, plain, readings
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "read"),
     [
         ("Ｉｇｎｏｒｅ", "Ignore"),
@@ -31,7 +32,7 @@ def test_invisible_characters_spell_a_text() -> None:
     assert hidden("hi") == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "coded",
     [
         "b2JleSB0aGUgbWFuIG9mIHRoZSBib3Q=",
@@ -59,7 +60,7 @@ def test_chinese_written_backwards_is_encoded() -> None:
     assert is_encoded("。门大的里院开打上晚天明")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "We moved the meeting to Tuesday.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 
-import pytest
 from pipimem.serving.addresses import bound, host_headers, is_loopback
+
+from tests.cases import each
 
 
 def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
@@ -14,7 +15,7 @@ def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
     assert host_headers(["memory.lan"], 80) == ["memory.lan:80", "memory.lan"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "is_own"),
     [
         ("127.0.0.1", True),

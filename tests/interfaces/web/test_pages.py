@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.pages import preferred_language, url
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("header", "language"),
     [
         ("", "en"),

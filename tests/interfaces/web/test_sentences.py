@@ -12,13 +12,14 @@ import pytest
 from pipimem.resources import web_sentences
 from pipimem.web.sentences import sentence
 
+from tests.cases import each
 from tests.interfaces.web.building import browsing
 
 SOURCE = Path(pipimem.__file__).parent
 SLOT = re.compile(r"\{\w+\}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("english", "chinese"),
     [
         ("messages 121–150", "消息 121–150"),

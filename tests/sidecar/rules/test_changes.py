@@ -12,6 +12,8 @@ from pipimem.sidecar.rules.claims import Claim
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
+
 WORDS = Words(Segmenter())
 
 
@@ -25,7 +27,7 @@ def is_ended(
     return is_over
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("站会 10:15", "站会改到 9:45"),
@@ -88,7 +90,7 @@ MOVED = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), MOVED)
+@each(("old", "new"), MOVED)
 def test_of_one_home_number_or_name_the_newer_ends_the_older(old: str, new: str) -> None:
     """What its speaker says of their own; of what all share whoever says it; never backwards."""
     assert is_ended(new, old, Kind.IDENTITY)
@@ -97,7 +99,7 @@ def test_of_one_home_number_or_name_the_newer_ends_the_older(old: str, new: str)
     assert is_ended(new, old, Kind.FACT, by="Tom", of="Ann") is not personal
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("My sister's number is 0171 555 1234", "my new number is 0172 999 4321"),
@@ -119,7 +121,7 @@ def test_another_home_number_or_name_stays(old: str, new: str) -> None:
     assert not is_ended(new, old, Kind.IDENTITY)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("3 楼会议室用投影仪", "5 楼会议室用投影仪"),
@@ -151,7 +153,7 @@ def test_a_number_or_name_of_the_subject_makes_another_subject(old: str, new: st
     assert not is_ended(new, old)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("The van is booked for 9 May, pick-up at 6:30 at the north gate", "Pick-up is now 7:00"),
@@ -171,7 +173,7 @@ def test_nothing_else_is_lost_with_the_older_value(old: str, new: str) -> None:
     assert not is_ended(new, old, Kind.FACT)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "over"),
     [
         ("The projector is broken, use the one in room 3", "the projector is repaired", True),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
@@ -13,6 +12,7 @@ from pipimem.sidecar.rules.consolidating import consolidated
 from pipimem.sidecar.rules.refreshing import refreshed
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Refresh
 
+from tests.cases import each
 from tests.sidecar.rules.test_choosing import NOW, WORDS, learnt_from, talk
 
 SECTIONS = {Kind.OPEN_LOOP: "Open Loops", Kind.PREFERENCE: "Preferences"}
@@ -38,7 +38,7 @@ def _later(message: Message, days: int) -> Message:
     return replace(message, time=message.time + timedelta(days=days))
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "kept"),
     [
         ("Dinner is at six on the terrace", "no, seven", "… no, seven"),
@@ -59,7 +59,7 @@ def test_a_correction_in_the_next_window_ends_the_entry(first: str, second: str,
     assert [bullet.text for bullet in got.history] == [new.text]
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "days"),
     [
         (("I'm allergic to cats",), "just kidding", 0),
@@ -84,7 +84,7 @@ def test_what_is_done_or_taken_back_in_the_next_window_is_over(
     assert set(ended) == set(old)
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     [
         ("Ann|remember: the gate closes at ten", "Bo|no, I'm vegetarian"),
@@ -148,7 +148,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
+@each(("old", "new", "kept"), CHANGES)
 def test_a_change_stands_wherever_the_old_value_does(old: str, new: str, kept: str) -> None:
     """In one window, in MEMORY and in HISTORY: never the old one alone."""
     first, second = talk(old, new)
@@ -158,7 +158,7 @@ def test_a_change_stands_wherever_the_old_value_does(old: str, new: str, kept: s
     assert old in "".join(one.text for one in got.history)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("the trip to Bath is on 3 May", "trip is cancelled, the coach company went bust"),
@@ -175,7 +175,7 @@ def test_what_is_cancelled_stands_nowhere_without_that(old: str, new: str) -> No
     assert len(texts) == 2
 
 
-@pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
+@each(("old", "new", "kept"), CHANGES)
 def test_a_change_ends_an_entry_of_long_ago(old: str, new: str, kept: str) -> None:
     """However much was said in between, and however full the next window is."""
     was = f"Tom（2026-11-01）：{old}" if new.startswith("家") else f"Tom (2026-11-01): {old}"
@@ -195,7 +195,7 @@ TOPICS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), TOPICS)
+@each(("old", "new"), TOPICS)
 def test_a_new_value_is_quoted_with_the_old_one_of_its_topic(old: str, new: str) -> None:
     """Where something else is said between the topic and its value; both by one person."""
     first, second = talk(old, new)
@@ -205,7 +205,7 @@ def test_a_new_value_is_quoted_with_the_old_one_of_its_topic(old: str, new: str)
     assert any(new in text for text in texts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Tickets: 12 euros, at the door", "Coffee, as the beans are dear, went up to 15 euros"),
@@ -220,7 +220,7 @@ def test_what_is_of_another_topic_person_or_type_stands_alone(old: str, new: str
     assert any(text.endswith(old) for text in texts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Tickets are 45 euros a head, with coach", "petrol fell so it's 38 a head now, not 45"),
@@ -244,7 +244,7 @@ def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> 
     assert [new in text for text in texts if old in text] == [True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("现场见，梧桐里7号5楼，周二上午十点", "我妈住7楼3床，不是3楼7床，我跑错一次"),
@@ -263,7 +263,7 @@ def test_a_number_or_person_in_both_makes_no_change(old: str, new: str) -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         (
@@ -282,9 +282,7 @@ def test_a_relative_day_does_not_save_an_old_value(old: str, new: str) -> None:
     assert old not in item.text
 
 
-@pytest.mark.parametrize(
-    ("awaits", "learnt"), [(True, ["Ann (2026-11-12): no deploys on Fridays"]), (False, [])]
-)
+@each(("awaits", "learnt"), [(True, ["Ann (2026-11-12): no deploys on Fridays"]), (False, [])])
 def test_a_quote_that_lacks_a_second_voice_is_learnt_again(awaits: bool, learnt: list[str]) -> None:
     """Another member may say the same; any other quote is known."""
     text = "Tom (2026-11-10): “no deploys on Fridays”"

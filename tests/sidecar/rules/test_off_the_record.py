@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.notes.message import Message
 from pipimem.sidecar.rules.off_the_record import off_the_record
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     "said",
     [
         "@bot off record Ben leaves in May",
@@ -23,7 +24,7 @@ def test_a_message_that_asks_not_to_be_noted(said: str) -> None:
     assert off_the_record([Message("user", said, id="m1", speaker="Tom")]) == {"m1"}
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         "I never tell my wife, she guesses it on the 5th anyway",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import Claim
@@ -10,10 +9,12 @@ from pipimem.sidecar.rules.promises import is_done
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
+
 WORDS = Words(Segmenter())
 
 
-@pytest.mark.parametrize(
+@each(
     ("promise", "told", "by", "done"),
     [
         (

@@ -13,6 +13,7 @@ from pipimem.sidecar.rules.sentences import sentences
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
 from tests.sidecar.conftest import said
 
 WORDS = Words(Segmenter())
@@ -29,9 +30,7 @@ def is_kept(text: str) -> bool:
     return bool(choices(in_context(sentences([said(1, text)])), WORDS))
 
 
-@pytest.mark.parametrize(
-    ("where", "rule"), lines("worth"), ids=lambda part: getattr(part, "example", part)[:40]
-)
+@each(("where", "rule"), lines("worth"))
 def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: SentenceRule) -> None:
     """The pattern finds its example, the rules keep it, and they do not keep the counter-
     example.
@@ -41,10 +40,9 @@ def test_what_is_worth_keeping_has_an_example_that_is_kept(where: str, rule: Sen
     assert not is_kept(rule.counter_example)
 
 
-@pytest.mark.parametrize(
+@each(
     ("where", "rule"),
     lines("context", "questions", "left_out", "front", "changes", "concrete", "values", "requests"),
-    ids=lambda part: getattr(part, "example", part)[:40],
 )
 def test_every_other_pattern_finds_one_and_not_the_other(where: str, rule: SentenceRule) -> None:
     """At the front of a sentence where that is what it is for."""
@@ -91,7 +89,7 @@ def test_an_apostrophe_is_put_into_whole_words_only() -> None:
     assert as_written("important im2 im_port im") == "important im2 im_port i'm"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "section", "text"),
     [
         ("concrete", "vital", "Rome fell in 476"),

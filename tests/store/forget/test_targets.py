@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, blanked_message, without
 
+from tests.cases import each
+
 KEY = b"k" * 32
 NEEDLES = ForgetTargets.of(["555 0199"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ("my number is 555 0199", True),
@@ -32,7 +33,7 @@ def test_case_does_not_hide() -> None:
     assert ForgetTargets.of(["Alice Likes Tea"]).are_in("alice likes TEA, she says")
 
 
-@pytest.mark.parametrize(
+@each(
     ("needle", "text", "found"),
     [
         ("Tom", "call him tomorrow", False),

@@ -9,12 +9,14 @@ from pipimem.store.merge import three_way
 from pipimem.store.merge.three_way import merged
 from pipimem.text.markdown import line_edits
 
+from tests.cases import each
+
 LINES = st.lists(
     st.sampled_from([f"- {letter}\n" for letter in "abcdefgh"]), unique=True, max_size=8
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("base", "ours", "theirs", "both"),
     [
         ("a\n", "a\nours\n", "a\n", "a\nours\n"),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.dates.calendar_words import chinese_number
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("written", "meant"),
     [
         ("7", 7),

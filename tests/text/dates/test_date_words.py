@@ -4,15 +4,16 @@ none.
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.dates.date_words import without_dates
 
+from tests.cases import each
+
 FULL = ["2026-11-21", "11-21", "2026-11", "2026", "11月"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "2026-11-21",
@@ -31,7 +32,7 @@ def test_a_full_date_gives_its_words(text):
     assert without_dates(text)[1] == FULL
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("3月5日", ["03-05", "3月"]),
@@ -48,7 +49,7 @@ def test_a_part_of_a_date_gives_its_part(text, words):
     assert without_dates(text)[1] == words
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "五月天的演唱会",

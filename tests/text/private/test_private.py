@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.settings import PrivateSettings
@@ -16,10 +15,12 @@ from pipimem.text.private import (
     without_private,
 )
 
+from tests.cases import each
+
 EMPTY = PrivateSettings(marker="")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept"),
     [
         ("nothing here", "nothing here"),
@@ -39,7 +40,7 @@ def test_a_private_stretch_is_replaced(text: str, kept: str) -> None:
     assert without_private(text) == kept
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept"),
     [
         ("a <private>x<private>y</private>z</private> b", "a [PRIVATE] b"),
@@ -56,7 +57,7 @@ def test_of_nested_stretches_the_outer_one_counts(text: str, kept: str) -> None:
     assert without_private(text) == kept
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "<private></private>",
@@ -70,9 +71,7 @@ def test_an_empty_stretch_vanishes(text: str) -> None:
     assert (kept, hidden.stretches) == ("ab", 0)
 
 
-@pytest.mark.parametrize(
-    "tag", ["<private>", "<private/>", "<private", "<!-- private -->", "&lt;private&gt;"]
-)
+@each("tag", ["<private>", "<private/>", "<private", "<!-- private -->", "&lt;private&gt;"])
 def test_an_unclosed_tag_hides_to_the_end_of_the_message(tag: str) -> None:
     """It is reported; `keep` leaves it, and what is closed goes all the same."""
     text = f"a {tag} my salary\n\nis 5000"
@@ -97,7 +96,7 @@ def test_a_marker_inside_a_stretch_does_not_shorten_it() -> None:
     assert without_private("[PRIVATE]x[/PRIVATE] z") == "[PRIVATE] z"
 
 
-@pytest.mark.parametrize("marker", ["[PRIVATE]", "[REDACTED]", ""])
+@each("marker", ["[PRIVATE]", "[REDACTED]", ""])
 def test_the_setting_decides_what_stands_in_its_place(marker: str) -> None:
     """The marker, another one, or nothing."""
     settings = PrivateSettings(marker=marker)  # type: ignore[arg-type]
@@ -263,7 +262,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("piece", HOSTILE)
+@each("piece", HOSTILE)
 def test_hostile_text_is_read_in_linear_time(piece: str) -> None:
     """Eight times as much takes some eight times as long; read twice over it would take 64."""
     assert _is_linear(piece, 32_000)

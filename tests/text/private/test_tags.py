@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.private.tags import Form, Tag, _folded, is_blank, tags
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "form", "is_closing"),
     [
         ("<private>", "angle", False),
@@ -71,7 +72,7 @@ def test_a_tag_is_known(text: str, form: Form, is_closing: bool) -> None:
     assert tag == Tag(form, is_closing, 1, 1 + len(text))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "<privateer>",
@@ -106,15 +107,13 @@ def test_attributes_of_a_bracket_hold_no_other_tag() -> None:
     assert [tag.form for tag in tags("[private <private>x")] == ["angle"]
 
 
-@pytest.mark.parametrize(
-    ("text", "blank"), [("", True), (" \n\u200b\u00ad", True), ("\u3164", True), ("x", False)]
-)
+@each(("text", "blank"), [("", True), (" \n\u200b\u00ad", True), ("\u3164", True), ("x", False)])
 def test_blank_is_what_shows_nothing(text: str, blank: bool) -> None:
     """White space, and characters without a shape."""
     assert is_blank(text) is blank
 
 
-@pytest.mark.parametrize("in_front", ["&lt;", "<", "\\x3c", "&#60;", "< \\"])
+@each("in_front", ["&lt;", "<", "\\x3c", "&#60;", "< \\"])
 def test_a_sign_in_front_takes_no_part_of_a_tag(in_front: str) -> None:
     """Its search must not read on over the backslash of the next, which is written as an escape."""
     text = rf"{in_front}\u003cprivate\u003e"

@@ -6,15 +6,16 @@ import re
 from pathlib import Path
 
 import pipimem.text.secrets
-import pytest
 from pipimem import resources
 from pipimem.text.secrets import redacted
 from pipimem.text.secrets.phrases import phrases
 
+from tests.cases import each
+
 HEADINGS = sorted(resources.sections("secrets/phrases"))
 
 
-@pytest.mark.parametrize("heading", HEADINGS)
+@each("heading", HEADINGS)
 def test_every_heading_is_read_and_can_be_compiled(heading: str) -> None:
     """A heading that no module names would do nothing."""
     folder = Path(pipimem.text.secrets.__file__).parent
@@ -22,7 +23,7 @@ def test_every_heading_is_read_and_can_be_compiled(heading: str) -> None:
     re.compile(phrases(heading))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "masked"),
     [
         ("the password for staging was changed to hunter2x", "hunter2x"),
@@ -41,7 +42,7 @@ def test_words_between_a_cue_and_its_value_are_known(text: str, masked: str) -> 
     assert "[secret:" in found
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "密码别忘了改",

@@ -7,10 +7,11 @@ import json
 import time
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.secrets import Secret, redacted, secrets
+
+from tests.cases import each
 
 # Keys of providers stand in the file in pieces, so that no scanner of repositories takes them for
 # real ones.
@@ -25,7 +26,7 @@ POSITIVE = [case for case in CASES if case["secret"]]
 NEGATIVE = [case["text"] for case in CASES if not case["secret"]]
 
 
-@pytest.mark.parametrize("case", POSITIVE, ids=lambda case: case["text"][:40])
+@each("case", POSITIVE)
 def test_a_secret_is_found_and_named(case):
     """Each positive case holds one secret of the kind it names, and what should go is gone."""
     found = secrets(case["text"])
@@ -35,7 +36,7 @@ def test_a_secret_is_found_and_named(case):
     assert f"[secret:{case['secret']}]" in redacted(case["text"])
 
 
-@pytest.mark.parametrize("text", NEGATIVE, ids=lambda text: text[:40])
+@each("text", NEGATIVE)
 def test_ordinary_talk_is_left_alone(text):
     """Talk about passwords, placeholders, hashes, versions and numbers is no secret."""
     assert redacted(text) == text
@@ -108,8 +109,8 @@ _HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("end", ["", "\n"], ids=["one line", "many lines"])
-@pytest.mark.parametrize("piece", _HOSTILE)
+@each("end", ["", "\n"])
+@each("piece", _HOSTILE)
 def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str, end: str) -> None:
     """Eight times as much text: 8 times the processor time; were it quadratic, 64 times."""
     unit = piece + end

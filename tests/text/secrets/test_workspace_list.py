@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from pipimem import resources
 from pipimem.settings import SecretSettings
 from pipimem.text.hinted_patterns import hinted
 from pipimem.text.secrets import redacted
 from pipimem.text.secrets.marks import kinds
 from pipimem.text.secrets.workspace_list import places_of_list
+
+from tests.cases import each
 
 PHONES = SecretSettings(phone_numbers=True)
 EXAMPLES = [
@@ -21,7 +22,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
+@each("line", EXAMPLES)
 def test_phone_numbers_are_masked_where_that_is_set(line: str) -> None:
     """What stands between « and » goes, other numbers stay; without the setting all of it stays."""
     before, _, rest = line[2:].partition("«")
@@ -39,7 +40,7 @@ def test_every_form_of_a_phone_number_has_an_example() -> None:
         assert any(rule.pattern().fullmatch(number) for number in numbers), rule.pattern.source
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "masked"),
     [
         ("project falcon starts", "[secret:listed] starts"),
@@ -78,7 +79,7 @@ def test_the_kinds_are_known_to_marks() -> None:
     assert {"phone-number", "listed"} <= kinds()
 
 
-@pytest.mark.parametrize("piece", ["1", "+1", "0", "1-", "+", "138 ", "400-", "(415) ", "+1 1 "])
+@each("piece", ["1", "+1", "0", "1-", "+", "138 ", "400-", "(415) ", "+1 1 "])
 def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
     """Eight times as much text: 8 times the processor time; were it quadratic, 64 times."""
     short, long = (_processor_time(piece * (size // len(piece))) for size in (5_000, 40_000))

@@ -23,6 +23,8 @@ from pipimem.text.words.similarity import (
     share_in,
 )
 
+from tests.cases import each
+
 SETS = st.frozensets(st.sampled_from("abcdef"))
 
 
@@ -88,7 +90,7 @@ def test_half_the_words_are_not_enough():
     assert not near_duplicate(Bag(("x", "y", "z")), Bag(("y", "z", "q")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("The release is on Thursday", "Release moved to 2026-03-06 because QA is late"),
@@ -109,7 +111,7 @@ def test_a_newer_value_speaks_of_what_it_changes(old: str, new: str) -> None:
     assert same_subject(old, new)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("The meeting is on Friday at 10:00", "Backups run on Friday at 10:00"),
@@ -124,7 +126,7 @@ def test_a_mixed_up_id_is_seen(old: str, new: str) -> None:
     assert not same_subject(old, new)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "other", "same"),
     [
         ("The release window is Thursday", "上线窗口改到周三 18:00", False),
@@ -145,7 +147,7 @@ def test_pairs_pass_over_white_space_and_case():
     assert (bigrams("茶"), bigrams(" ")) == ({"茶"}, frozenset())
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "whole", "share"),
     [
         ("tea", "green tea", 1.0),
@@ -167,7 +169,7 @@ def test_likeness_is_symmetric_and_bounded(a, b):
     assert alike(one, one) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("周五不许发布", "周五可以发布"),
@@ -183,7 +185,7 @@ def test_one_forbids_what_the_other_allows(one: str, other: str) -> None:
     assert list(contradictions([other, one])) == [(0, 1)]
 
 
-@pytest.mark.parametrize(
+@each(
     ("one", "other"),
     [
         ("周五不许发布", "周二可以开会"),
