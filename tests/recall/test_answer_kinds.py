@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 from pipimem import resources
 from pipimem.recall.answer_kinds import KINDS, kind_marks, kind_terms
@@ -45,16 +44,6 @@ def test_what_is_no_question_for_a_kind_has_none(text: str) -> None:
     assert kind_marks(text) == []
 
 
-@each("sign", ["1", "1.", "z", "三", "中", "-", "年", "a.", "花 "])
-def test_a_line_of_a_megabyte_takes_no_time(sign: str) -> None:
-    """Whatever it is made of; it would hold up every turn of its channel."""
-    text = sign * (1_000_000 // len(sign))
-    began = time.process_time()
-    kind_marks(text)
-    kind_terms(text)
-    assert time.process_time() - began < 2
-
-
 def test_each_kind_has_both_sides_and_every_line_compiles() -> None:
     """A section that no kind names would be read by nobody."""
     sections = resources.sections("recall/answer_kinds")
@@ -63,11 +52,3 @@ def test_each_kind_has_both_sides_and_every_line_compiles() -> None:
     for lines in sections.values():
         for line in lines:
             re.compile(line)
-
-
-@each("unit", ["1234567890", "a", "字", "一二", "a-", "a.", "a/", "1,", "1 "])
-def test_a_long_line_of_the_same_takes_no_longer_than_its_length(unit: str) -> None:
-    """Matching keeps all other threads waiting, the event loop's too."""
-    start = time.process_time()
-    kind_marks(unit * (30_000 // len(unit)))
-    assert time.process_time() - start < 1

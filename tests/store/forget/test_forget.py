@@ -374,11 +374,8 @@ def test_an_older_buffer_is_merged_from_where_it_began(
     assert [f"fact number {number} came" in text for number in range(30)] == [True] * 30
 
 
-def test_a_save_under_way_is_waited_for(
-    full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_save_under_way_is_waited_for(full: ChannelStore, now: datetime, impatient: None) -> None:
     """An editor that keeps a file open: nothing is forgotten, and that is said."""
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
     before = (full.folder / "MEMORY.md").read_bytes()
     with (
         (full.folder / "MEMORY.md").open("a"),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from pipimem import resources
 from pipimem.settings import SecretSettings
 from pipimem.text.hinted_patterns import hinted
@@ -77,16 +75,3 @@ def test_a_pattern_that_only_looks_masks_nothing() -> None:
 def test_the_kinds_are_known_to_marks() -> None:
     """Else the mark of one would be masked again, and learnt from."""
     assert {"phone-number", "listed"} <= kinds()
-
-
-@each("piece", ["1", "+1", "0", "1-", "+", "138 ", "400-", "(415) ", "+1 1 "])
-def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    """Eight times as much text: 8 times the processor time; were it quadratic, 64 times."""
-    short, long = (_processor_time(piece * (size // len(piece))) for size in (5_000, 40_000))
-    assert long < 24 * short + 0.1
-
-
-def _processor_time(text: str) -> float:
-    began = time.process_time()
-    list(places_of_list(text, PHONES))
-    return time.process_time() - began
