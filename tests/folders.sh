@@ -10,5 +10,8 @@ if [ -d /dev/shm ] && [ -w /dev/shm ] && [ "$(df -Pk /dev/shm | awk 'NR == 2 { p
     fi
 fi
 tests_folder=${tests_folder:-$(mktemp -d)}
+chmod 711 "$tests_folder" # PostgreSQL runs as somebody else
 export TMPDIR=$tests_folder
+# The tests start pipimem some hundred times: it is compiled once.
+unset PYTHONDONTWRITEBYTECODE
 trap 'rm -rf "$tests_folder"' EXIT

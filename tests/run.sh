@@ -19,8 +19,7 @@ fi
 if [ "${1:-}" = loop ]; then
     shift
     if [ $# = 0 ]; then
-        mapfile -t changed < <(python tests/changed.py)
-        set -- "${changed[@]}"
+        set -- $(python tests/changed.py)
     fi
     set -- -m "not slow" "$@"
 fi
