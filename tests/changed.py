@@ -16,6 +16,8 @@ READ_BY = {
     "prompts": "tests/sidecar",
     "workspace-template": "tests/store/test_workspace.py",
 }
+# These need environments of their own: each has a run.sh.
+APART = ("tests/browser", "tests/fleet", "tests/interfaces", "tests/release/outside")
 
 
 def _git(*arguments: str) -> list[str]:
@@ -39,7 +41,8 @@ def tests_of(file: str) -> set[str]:
     """The files and folders of tests that a changed file wants to be run."""
     path = Path(file)
     if path.parts[0] == "tests":
-        return {file} if path.match("test_*.py") and (ROOT / path).exists() else set()
+        is_ours = path.match("test_*.py") and not any(map(path.is_relative_to, APART))
+        return {file} if is_ours and (ROOT / path).exists() else set()
     for folder, pattern in READ_BY.items():
         # A module of the top has no floor; a module further down is looked for below.
         if path.is_relative_to(folder) and (folder != "pipimem" or len(path.parts) == 2):

@@ -11,7 +11,7 @@ from hypothesis import settings
 # A busy machine is no fault of a text: time is measured in benchmarks/.
 # The suite tries the same examples each time, so that a commit passes or fails for good; new ones
 # are looked for with `pytest -m hypothesis --hypothesis-profile=search`.
-settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("suite")
 # What pipimem keeps in the user's cache folder stays in the suite's own, that of its processes too.
@@ -20,8 +20,9 @@ os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--trio` runs every async test on trio, `--long` the long forms of the promises."""
+    """`--trio` and `--asyncio` run every async test on that, `--long` the long promises."""
     parser.addoption("--trio", action="store_true", help="every async test on trio")
+    parser.addoption("--asyncio", action="store_true", help="no test on trio")
     parser.addoption("--long", action="store_true", help="the long forms of the promises")
 
 
@@ -35,5 +36,6 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Runs what is marked `both_loops` on asyncio and on trio."""
     marked = metafunc.definition.get_closest_marker("both_loops")
-    if marked and "anyio_backend" in metafunc.fixturenames:
+    one = metafunc.config.getoption("--asyncio") or metafunc.config.getoption("--trio")
+    if marked and not one and "anyio_backend" in metafunc.fixturenames:
         metafunc.parametrize("anyio_backend", ["asyncio", "trio"], indirect=True)

@@ -21,7 +21,7 @@ if [ "${1:-}" = loop ]; then
     if [ $# = 0 ]; then
         set -- $(python tests/changed.py)
     fi
-    set -- -m "not slow" "$@"
+    set -- --asyncio -m "not slow" "$@"
 fi
 # mypy computes while the tests wait, and the other way round.
 checks() { ruff check . && ruff format --check . && lint-imports && mypy; }

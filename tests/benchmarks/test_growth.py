@@ -56,6 +56,7 @@ def growth(act: object, root: Path, bound: int = 60) -> Growth:
     return bench.grown(Growth("planted", "letters"), call, letters, [1_000, 10_000])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("act", "reason"),
     [
@@ -69,6 +70,7 @@ def test_what_must_not_be_is_noticed(tmp_path: Path, act: object, reason: str) -
     assert reason in why_wrong(growth(act, tmp_path / "w"))
 
 
+@pytest.mark.slow
 def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
     """At the bound, with the size and the step."""
     assert why_wrong(growth(endless, tmp_path / "w", bound=2)) == "10 KB, the call: hung after 2 s"

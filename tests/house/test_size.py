@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+import pytest
 from benchmarks.house import FILES, HOUSE, RULES, longest_chain
 
 MOST_LINES = 300
@@ -55,6 +56,7 @@ def _branches(function: ast.AST) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_no_function_has_too_many_branches_to_be_followed() -> None:
     """More than 10 are steps that want names; the offline rules are not counted."""
     too_many = {}

@@ -34,7 +34,7 @@ from pipimem.store.workspace import WorkspaceStore
 from tests.runtime.building import Hands, settings, workspace
 
 pytestmark = pytest.mark.anyio
-CHANNELS = 200
+CHANNELS = 60
 # Each channel has one, and every text of it says it.
 _TOKEN = re.compile(r"kestrel(\d{3})")
 _SHAPES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.recall.budget import BlockBudget, Limits, within
@@ -60,6 +61,7 @@ def items(draw: st.DrawFn) -> tuple[Item, ...]:
     return tuple(found)
 
 
+@pytest.mark.slow
 @given(items(), items(), st.integers(100, 6_000), st.integers(40, 2_000))
 def test_no_name_heading_or_text_makes_a_block_larger_than_its_limits(
     found: tuple[Item, ...], said: tuple[Item, ...], chars: int, tokens: int

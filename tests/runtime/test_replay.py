@@ -38,6 +38,7 @@ async def replayed(root: Path) -> Replayed:
         return await replay(channel, messages, when, compact_every=30, maintain=True)
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_a_second_replay_adds_nothing(tmp_path: Path) -> None:
     """Messages are known by id, windows by the cursor: the files stay as they are to the byte."""
@@ -51,6 +52,7 @@ async def test_a_second_replay_adds_nothing(tmp_path: Path) -> None:
     assert texts(root) == before
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 async def test_what_matters_of_the_example_is_in_the_files(tmp_path: Path) -> None:
     """The newest release window, the rules people set, and no secret, private or injected word."""
@@ -75,6 +77,7 @@ def written(root: Path) -> int:
     return sum(path.stat().st_size for path in files if path.exists())
 
 
+@pytest.mark.slow
 def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
     """kill -9 in the middle, three times: the replay goes on where it stopped and ends in the
     very same files.
@@ -124,6 +127,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])
 async def test_killed_in_its_last_commit_it_is_finished_by_the_next(tmp_path: Path) -> None:

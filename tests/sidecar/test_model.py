@@ -9,6 +9,7 @@ from collections.abc import Callable
 import anyio
 import pytest
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable
+from pipimem.llm.litellm_client import load_litellm
 from pipimem.llm.request import ContextOverflow
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
@@ -28,6 +29,13 @@ from tests.sidecar.conftest import Books, answer, learnt
 
 pytestmark = pytest.mark.anyio
 Calls = Callable[[float], Call]
+
+
+@pytest.fixture(autouse=True)
+def _ready_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library is loaded before any time is given, and a second attempt comes at once."""
+    load_litellm()
+    monkeypatch.setattr("pipimem.llm.client._FIRST_WAIT", 0.0)
 
 
 def sums(books: Books) -> tuple[int, int, int]:
@@ -179,17 +187,21 @@ async def test_an_unknown_model_is_named(task: Consolidate, books: Books, call: 
 
 
 async def test_a_busy_provider_is_waited_for_as_it_asks(
-    task: Consolidate, books: Books, call: Calls
+    task: Consolidate, books: Books, call: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """429 with Retry-After: the next attempt comes no sooner."""
+    waits = []
+
+    async def slept(seconds: float) -> None:
+        waits.append(seconds)
 
     def respond(request: ChatRequest) -> Reply:
-        return too_many(1) if request.number == 1 else Reply(answer())
+        return too_many(7) if request.number == 1 else Reply(answer())
 
+    monkeypatch.setattr("pipimem.llm.client.anyio.sleep", slept)
     with OpenAIServer(respond) as server:
-        started = anyio.current_time()
         await books.assistant(server.url).answer(task, call(20))
-        assert anyio.current_time() - started >= 1
+    assert waits == [7.0]
     assert books.outcomes == ["error", "ok"]
     assert "429" in books.used[0].reason
 
@@ -237,8 +249,8 @@ async def test_no_answer_in_time_is_a_timeout_in_the_ledger(
     """The task ends within its own time, and the attempt is written down."""
     with OpenAIServer(lambda _: Reply(answer(), delay=30)) as server:
         assistant = books.assistant(server.url)
-        with anyio.fail_after(5), pytest.raises(ModelTimeout):
-            await assistant.answer(task, call(1))
+        with pytest.raises(ModelTimeout):
+            await assistant.answer(task, call(0.5))
     assert books.outcomes == ["timeout"]
 
 
@@ -249,8 +261,12 @@ async def test_a_caller_that_gives_up_leaves_a_line_too(
     """Cancelled from outside, the attempt is still in the ledger."""
     with OpenAIServer(lambda _: Reply(answer(), delay=30)) as server:
         assistant = books.assistant(server.url)
-        with anyio.move_on_after(0.5):
-            await assistant.answer(task, call(20))
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(assistant.answer, task, call(20))
+            with anyio.fail_after(20):
+                while not server.requests:
+                    await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
     assert [(usage.outcome, usage.reason) for usage in books.used] == [
         ("cancelled", "the caller gave up")
     ]

@@ -331,6 +331,7 @@ def test_watching_leaves_the_warnings_of_the_host_alone(tmp_path: Path) -> None:
 # ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 async def test_a_bug_in_what_guards_the_background_does_not_end_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -65,6 +65,7 @@ def noting(done: list[str]) -> Callable[[str], Awaitable[float | None]]:
     return work
 
 
+@pytest.mark.slow
 async def test_quiet_channels_are_worked_on_in_the_order_they_became_quiet() -> None:
     """A touch moves a channel back; the others do not wait for it."""
     done: list[str] = []

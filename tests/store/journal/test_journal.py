@@ -118,6 +118,7 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path)
 
 
+@pytest.mark.slow
 @given(journal_records())
 def test_any_record_survives_its_line(value: JournalRecord) -> None:
     """Nothing of a commit is lost on the way to the disk and back."""

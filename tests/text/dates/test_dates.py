@@ -8,6 +8,7 @@ import json
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pipimem.text.dates import Span, dated, lasts_until, mentioned, without_days
@@ -124,6 +125,7 @@ def test_dating_twice_changes_nothing_more(pieces, glue, when):
     assert dated(once, when) == once
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_is_read(text):
     """No text is an error, and spans never run backwards."""

@@ -235,6 +235,7 @@ def alternating(size: int) -> tuple[list[str], list[str]]:
     return old, new
 
 
+@pytest.mark.slow
 @each("shape", ["alternating", "repeated", "own"])
 def test_ten_times_the_lines_take_little_more_than_ten_times_the_looks(shape: str) -> None:
     """Also where no line stands once, or where all do."""

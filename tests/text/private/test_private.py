@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.settings import PrivateSettings
@@ -207,6 +208,7 @@ def stretches(draw: st.DrawFn, depth: int = 3) -> str:
 COUNT = PrivateSettings(in_code="count")
 
 
+@pytest.mark.slow
 @given(st.lists(WORDS), stretches(), st.lists(st.one_of(WORDS, stretches())))
 def test_no_nesting_and_no_spelling_lets_anything_out(
     before: list[str], one: str, after: list[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.secrets import Secret, redacted, secrets
@@ -70,6 +71,7 @@ PIECES = (
 PARTS = st.lists(st.sampled_from(PIECES.split("|")), max_size=14).map("".join)
 
 
+@pytest.mark.slow
 @given(PARTS | st.text(max_size=200))
 def test_redacting_twice_changes_nothing_more(text):
     """`redacted` is idempotent, whatever the text."""
