@@ -28,6 +28,10 @@ checks() { ruff check . && ruff format --check . && lint-imports && mypy; }
 checks > "$tests_folder/checks" 2>&1 &
 passed=0
 pytest -n auto --dist worksteal "$@" || passed=$?
-wait $! || passed=1
-cat "$tests_folder/checks"
+if wait $!; then
+    echo "lint, types and layers: passed"
+else
+    cat "$tests_folder/checks"
+    passed=1
+fi
 exit "$passed"
