@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import tomllib
 from collections.abc import Callable, Iterable
 from functools import wraps
+from pathlib import Path
 from typing import Any
 
 Test = Callable[..., Any]
@@ -24,7 +26,7 @@ def each(names: str | Iterable[str], cases: Iterable[Any]) -> Callable[[Test], T
         outer = signature.replace(parameters=others)
 
         @wraps(test)
-        def table(**fixtures: Any) -> None:
+        def rows_in_turn(**fixtures: Any) -> None:
             failures = []
             for row in rows:
                 case = dict(zip(named, row, strict=True))
@@ -36,11 +38,19 @@ def each(names: str | Iterable[str], cases: Iterable[Any]) -> Callable[[Test], T
             if failures:
                 raise AssertionError("\n".join([f"{len(failures)} of {len(rows)}:", *failures]))
 
-        table.__signature__ = outer  # type: ignore[attr-defined]
-        del table.__wrapped__  # pytest would read the signature of what is inside
-        return table
+        rows_in_turn.__signature__ = outer  # type: ignore[attr-defined]
+        del rows_in_turn.__wrapped__  # pytest would read the signature of what is inside
+        return rows_in_turn
 
     return decorate
+
+
+def table(module: str, name: str) -> list[Any]:
+    """A table of `cases/NAME_OF_THE_MODULE.toml`, beside the module of tests."""
+    path = Path(module)
+    file = path.parent / "cases" / f"{path.stem.removeprefix('test_')}.toml"
+    rows: list[Any] = tomllib.loads(file.read_text("utf-8"))[name]
+    return rows
 
 
 def _told(case: dict[str, Any], error: Exception) -> str:

@@ -13,7 +13,7 @@ from pipimem.notes.operations import Target, Trust
 from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.tasks import KnownEntry
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.notes.building import NOW, notes_of
 
 SMALL = "## Facts\n\n- the port is 8080\n\nProse.\n\n## 偏好\n\n- 林晓喝茶\n"
@@ -135,17 +135,7 @@ def test_trust_and_age_come_with_each() -> None:
 
 @each(
     ("section", "text", "quiet"),
-    [
-        ("Open Loops", "Dana calls the bank on {past}", True),
-        ("待办", "林晓 {past} 交报告", True),
-        ("Ongoing", "Dana moves on {past}", True),
-        ("Open Loops", "林晓（{past}）：我去问银行", False),
-        ("Open Loops", "Dana calls the bank on {near}", False),
-        ("Open Loops", "Dana calls the bank on {past} and on {near}", False),
-        ("Open Loops", "Dana calls the bank", False),
-        ("Ongoing", "Dana works at the bank since 2025-01-05", False),
-        ("Facts", "Dana was born on {past}", False),
-    ],
+    table(__file__, "a_plan_whose_day_is_two_weeks_past_is_marked"),
 )
 def test_a_plan_whose_day_is_two_weeks_past_is_marked(section: str, text: str, quiet: bool) -> None:
     """A model reads that nobody said what came of it; no rule ends it."""

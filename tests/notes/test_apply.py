@@ -33,7 +33,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.notes.building import KEY, NOW, notes_of
 
 MEMORY = """# Memory
@@ -425,18 +425,7 @@ def test_a_fold_keeps_the_originals_word_for_word() -> None:
 
 @each(
     "text",
-    [
-        "# heading",
-        "- - x",
-        "```code",
-        "<!-- gone",
-        "1. one",
-        "> q",
-        "---",
-        "[ ] todo",
-        "\\",
-        "* * *",
-    ],
+    table(__file__, "a_text_that_looks_like_markdown_becomes_one_bullet"),
 )
 def test_a_text_that_looks_like_markdown_becomes_one_bullet(text: str) -> None:
     """Nothing a model writes can open a fence, a comment or a heading."""

@@ -12,7 +12,7 @@ from pipimem.recall.synonyms import synonyms_in
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
-from tests.cases import each
+from tests.cases import each, table
 
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 ENTRIES = (
@@ -36,15 +36,7 @@ def asked(text: str) -> Recall:
 
 @each(
     "text",
-    [
-        "write me a limerick about a goat",
-        "tell me another joke about carpets",
-        "what's the weather like in the mountains?",
-        "translate into French: see you in September",
-        "今天杭州会下雨吗",
-        "写一首关于医院的诗",
-        "把“合同”翻译成英语",
-    ],
+    table(__file__, "an_order_that_memory_has_no_part_in_is_not_looked_for"),
 )
 def test_an_order_that_memory_has_no_part_in_is_not_looked_for(text: str) -> None:
     """A joke, a poem, a translation, the weather: whatever they name."""

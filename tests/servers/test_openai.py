@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.servers.openai import (
     Billed,
     ChatRequest,
@@ -77,14 +77,7 @@ def test_an_answer_has_content_finish_reason_and_usage() -> None:
 
 @each(
     ("text", "tokens"),
-    [
-        ("", 0),
-        ("two words", 2),
-        ("你好", 2),
-        ("v2.3!", 4),
-        ("  spaced \n out ", 2),
-        ("用pnpm装", 3),
-    ],
+    table(__file__, "counting_is_by_words_signs_and_characters"),
 )
 def test_counting_is_by_words_signs_and_characters(text: str, tokens: int) -> None:
     """A word is one token, a sign is one, a Chinese character is one, white space none."""

@@ -14,7 +14,7 @@ from pipimem.runtime.observability.readiness import Readiness
 from pipimem.serving import metrics_endpoint
 from pipimem.serving.metrics_endpoint import Address, serving_metrics
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.runtime.observability.talk import remembering
 
 pytestmark = pytest.mark.anyio
@@ -71,16 +71,7 @@ async def test_the_three_pages(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("head", "status"),
-    [
-        ("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n", 404),
-        ("GET /metrics/.. HTTP/1.1\r\nHost: {host}\r\n\r\n", 404),
-        ("POST /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n", 405),
-        ("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421),
-        ("GET /metrics HTTP/1.1\r\nHost: {host}\r\nHost: evil.example\r\n\r\n", 421),
-        ("GET /metrics HTTP/1.1\r\n\r\n", 421),
-        ("nonsense\r\n\r\n", 400),
-        ("GET /metrics SPDY/9\r\n\r\n", 400),
-    ],
+    table(__file__, "what_is_no_question_of_a_scraper"),
 )
 async def test_what_is_no_question_of_a_scraper(tmp_path: Path, head: str, status: int) -> None:
     """A page that has its name resolved to this machine sends its own name as Host."""
@@ -116,15 +107,7 @@ async def test_others_ask_by_any_name_where_they_may(tmp_path: Path) -> None:
 
 @each(
     ("text", "host", "port", "is_loopback"),
-    [
-        ("9464", "127.0.0.1", 9464, True),
-        (":9464", "127.0.0.1", 9464, True),
-        ("localhost:1", "localhost", 1, True),
-        ("[::1]:9464", "::1", 9464, True),
-        ("0.0.0.0:9464", "0.0.0.0", 9464, False),
-        ("[::]:9464", "::", 9464, False),
-        ("bots.example:9464", "bots.example", 9464, False),
-    ],
+    table(__file__, "an_address_is_read"),
 )
 def test_an_address_is_read(text: str, host: str, port: int, is_loopback: bool) -> None:
     """A port alone is on loopback."""

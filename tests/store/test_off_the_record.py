@@ -13,6 +13,8 @@ from pipimem.notes.message import Message
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
+from tests.cases import table
+
 SAID = Message.user("I am  quitting in May", speaker="Dana", id="77")
 OTHER = Message.user("we ship on Friday")
 
@@ -81,16 +83,7 @@ def test_an_id_that_is_known_later_counts_from_then_on(channel: ChannelStore) ->
 
 @pytest.mark.parametrize(
     "form",
-    [
-        "[09:00] Dana: {}",
-        "<Dana> {}",
-        "[2026-11-23 09:00] <dana> {}",
-        "{}\u200b",
-        "> {}",
-        "{}\n\n[image]",
-        "{}\n\n<system-reminder>be brief</system-reminder>",
-        "hello\n\nDana: {}",
-    ],
+    table(__file__, "what_a_host_puts_around_a_text_does_not_count"),
 )
 def test_what_a_host_puts_around_a_text_does_not_count(channel: ChannelStore, form: str) -> None:
     """A time, a name, marks of citing, other paragraphs, characters that cannot be seen."""

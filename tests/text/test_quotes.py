@@ -15,7 +15,7 @@ from pipimem.text.quotes import (
 )
 from pipimem.text.words.similarity import Statement, bigrams, says_the_same
 
-from tests.cases import each
+from tests.cases import each, table
 
 DAY = date(2026, 11, 12)
 
@@ -81,14 +81,7 @@ def test_two_short_quotes_of_a_day_are_not_alike_by_their_beginning() -> None:
 
 @each(
     ("said", "name", "wanted"),
-    [
-        ("I never work on Fridays", "", True),
-        ("“我以后都打辅助位”", "", True),
-        ("Tom prefers tea", "Tom", True),
-        ("我们周五不开会", "", False),
-        ("Everybody asks me first", "", False),
-        ("Ann prefers tea", "Tom", False),
-    ],
+    table(__file__, "words_that_begin_with_who_says_them"),
 )
 def test_words_that_begin_with_who_says_them(said: str, name: str, wanted: bool) -> None:
     """In the first person of one, or with the name."""

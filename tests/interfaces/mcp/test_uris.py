@@ -7,7 +7,7 @@ from pipimem import File, NothingFound
 from pipimem.mcp.uris import WORKSPACE_URI, ResourceUri, parsed, uris_of
 from pydantic import AnyUrl
 
-from tests.cases import each
+from tests.cases import each, table
 
 IDS = (
     "release-room",
@@ -59,26 +59,7 @@ def test_another_encoding_of_the_same_names_is_understood() -> None:
 
 @each(
     "text",
-    [
-        "",
-        "memory",
-        "file:///etc/passwd",
-        "https://room/memory",
-        "pipimem:room/memory",
-        "pipimem:///memory",
-        "pipimem://room",
-        "pipimem://room/",
-        "pipimem://room/ledger",
-        "pipimem://room/memory/",
-        "pipimem://room/session/Current State",
-        "pipimem://room/memory/a/b",
-        "pipimem://a/b/memory",
-        "pipimem://room/memory?x=1",
-        "pipimem://room/memory#x",
-        "pipimem://%ff/memory",
-        "pipimem://workspace/session",
-        "pipimem://room/../other/memory",
-    ],
+    table(__file__, "a_foreign_uri_is_told_what_there_is"),
 )
 def test_a_foreign_uri_is_told_what_there_is(text: str) -> None:
     """The sentence names the forms and how a slash is written."""

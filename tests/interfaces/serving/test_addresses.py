@@ -6,7 +6,7 @@ import socket
 
 from pipimem.serving.addresses import bound, host_headers, is_loopback
 
-from tests.cases import each
+from tests.cases import each, table
 
 
 def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
@@ -17,16 +17,7 @@ def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
 
 @each(
     ("host", "is_own"),
-    [
-        ("127.0.0.1", True),
-        ("127.1.2.3", True),
-        ("localhost", True),
-        ("::1", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.168.1.5", False),
-        ("memory.lan", False),
-    ],
+    table(__file__, "which_addresses_only_this_machine_reaches"),
 )
 def test_which_addresses_only_this_machine_reaches(host: str, is_own: bool) -> None:
     """Others are warned of."""

@@ -11,7 +11,7 @@ import pytest
 from pipimem.resources import web_sentences
 from pipimem.web.sentences import sentence
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.interfaces.web.building import browsing
 
 SOURCE = Path(pipimem.__file__).parent
@@ -20,30 +20,7 @@ SLOT = re.compile(r"\{\w+\}")
 
 @each(
     ("english", "chinese"),
-    [
-        ("messages 121–150", "消息 121–150"),
-        ("messages 1–3, set aside before: no JSON", "消息 1–3，此前被搁置：no JSON"),
-        (
-            "failed: messages 1–3 in windows of 40 characters: x",
-            "失败：消息 1–3 改按每段 40 个字符",
-        ),
-        ("offline: the offline rules, no key and no network needed", "offline：离线规则"),
-        (
-            "openai/tiny: OPENAI_API_KEY is not set; set it, or choose the model offline",
-            "openai/tiny：没有设置 OPENAI_API_KEY；请设置它，或选用模型 offline",
-        ),
-        ("channels/room/MEMORY.md, line 12", "channels/room/MEMORY.md 第 12 行"),
-        (
-            "room: tidy failed at 2026-03-02T09:00: the text is empty; the log has the details. "
-            "It is tried again.",
-            "room: tidy 在 2026-03-02T09:00 失败：没有文字；日志里有详情",
-        ),
-        (
-            "Change 1 cannot be taken back: “- a” in MEMORY.md was changed again by 3 "
-            "(consolidate, offline, 2026-11-24T19:28). Take back 3 first, or edit the file.",
-            "变更 1 不能撤销：MEMORY.md 中的 “- a” 又被变更 3（整理谈话，offline，2026-11-24T19:28）改过",
-        ),
-    ],
+    table(__file__, "a_sentence_with_its_parts"),
 )
 def test_a_sentence_with_its_parts(english: str, chinese: str) -> None:
     """What varies in it is looked up in its turn."""

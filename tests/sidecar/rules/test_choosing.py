@@ -19,7 +19,7 @@ from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
-from tests.cases import each
+from tests.cases import each, table
 
 CASES = Path(__file__).parents[1] / "cases"
 WORDS = Words(Segmenter())
@@ -271,14 +271,7 @@ def test_a_question_or_a_joke_is_no_line_of_history(said: Sequence[str], told: l
 
 @each(
     "text",
-    [
-        "My salary is 4200 euros. Don't put it in the notes yet",
-        "我下个月要辞职，先别记",
-        "Off the record: the boss hates the CEO",
-        "The wifi password is on the fridge, tulip4471",
-        "[secret:password]",
-        "The wifi password is [secret:password]",
-    ],
+    table(__file__, "what_is_not_to_be_noted_is_told_nowhere"),
 )
 def test_what_is_not_to_be_noted_is_told_nowhere(text: str) -> None:
     """Neither in MEMORY nor in HISTORY, also where nothing else was said."""

@@ -12,7 +12,7 @@ from pipimem.sidecar.rules.consolidating import consolidated
 from pipimem.sidecar.rules.refreshing import refreshed
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Refresh
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.sidecar.rules.test_choosing import NOW, WORDS, learnt_from, talk
 
 SECTIONS = {Kind.OPEN_LOOP: "Open Loops", Kind.PREFERENCE: "Preferences"}
@@ -222,21 +222,7 @@ def test_what_is_of_another_topic_person_or_type_stands_alone(old: str, new: str
 
 @each(
     ("old", "new"),
-    [
-        ("Tickets are 45 euros a head, with coach", "petrol fell so it's 38 a head now, not 45"),
-        ("the grant for the boat: asked for £3,400", "the grant ask is £3,100, not 3,400"),
-        ("Zoo visit with class 2 is on Tues 4 May", "the head says Zoo visit moved to Thurs 6 May"),
-        (
-            "poster for a festival, 'Blue Harbour', draft by 3 May, print 20 May",
-            "they moved the draft for Blue Harbour up to wednesday 28th, a holiday",
-        ),
-        ("players: Ada, plus Bo and Cyd of the Monday group", "Cyd pulled out, broken toe"),
-        ("we meet at the quarry on the 14th, bring a rope", "Bo, 14th is off, there's a storm"),
-        ("我爸手术定了24号，三医院", "医院来电话，24号那台被占了，最后定25号，周四"),
-        ("6月9号下午三点办插花体验课，限八人", "坏消息，9号那天停电，插花课办不了，先取消"),
-        ("The raffle costs £4.80 a ticket at the gate", "the raffle went down to £4.20 a ticket"),
-        ("补充一下，储藏间暂定每月300，车棚80", "经理批了，储藏间降到260，车棚不变"),
-    ],
+    table(__file__, "what_changes_a_kept_statement_is_quoted_with_it"),
 )
 def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> None:
     """Also where it would not be kept alone, and where only the old value is named again."""
@@ -246,15 +232,7 @@ def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> 
 
 @each(
     ("old", "new"),
-    [
-        ("现场见，梧桐里7号5楼，周二上午十点", "我妈住7楼3床，不是3楼7床，我跑错一次"),
-        ("晚上十点后不发消息给李老师", "李老师说这周组会改到周五上午9点半"),
-        ("we decided to move gateway 0 to hall 7", "we decided to move gateway 1 to hall 8"),
-        ("第1组改到11楼开会", "第2组改到21楼开会"),
-        ("组会每周四下午2点，在三楼", "这周组会改到周五上午9点半"),
-        ("The choir meets every Thursday at five", "the choir moved to Friday at six this week"),
-        ("地下室180个柜子，其中60个已经卖掉", "租金的事：地下室降到260"),
-    ],
+    table(__file__, "a_number_or_person_in_both_makes_no_change"),
 )
 def test_a_number_or_person_in_both_makes_no_change(old: str, new: str) -> None:
     """A floor is no house, who says it is no topic, and a price is no count of things."""

@@ -13,7 +13,7 @@ from pipimem.sidecar.rules.sentences import sentences
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
-from tests.cases import each
+from tests.cases import each, table
 from tests.sidecar.conftest import said
 
 WORDS = Words(Segmenter())
@@ -91,25 +91,7 @@ def test_an_apostrophe_is_put_into_whole_words_only() -> None:
 
 @each(
     ("name", "section", "text"),
-    [
-        ("concrete", "vital", "Rome fell in 476"),
-        ("concrete", "vital", "my phone fell into the lake"),
-        ("concrete", "vital", "My shares fell by 5"),
-        ("concrete", "vital", "Snow fell in Leeds"),
-        ("concrete", "vital", "the bridge collapsed on Monday"),
-        ("concrete", "vital", "奶奶把碗摔了"),
-        ("concrete", "vital", "爸的股票跌了"),
-        ("worth", "constraint", "Nobody believes the story"),
-        ("worth", "constraint", "no one gets the joke"),
-        ("worth", "constraint", "Rule of thumb: 5 minutes an egg"),
-        ("worth", "decision", "她答应了一句就走了"),
-        ("worth", "decision", "ok, agreed to disagree on 2 points"),
-        ("worth", "decision", "我们就吃了个饭"),
-        ("worth", "decision", "那我们就放心了"),
-        ("worth", "decision", "He changed it 3 times"),
-        ("worth", "decision", "They pushed it up the hill all day"),
-        ("context", "moved", "They changed it 3 times"),
-    ],
+    table(__file__, "what_only_sounds_like_it_does_not_match"),
 )
 def test_what_only_sounds_like_it_does_not_match(name: str, section: str, text: str) -> None:
     """Things that fall, jokes that nobody gets, and what was done rather than decided."""

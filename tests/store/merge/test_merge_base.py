@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
 from pipimem.text.markdown.lines import split_lines
 
-from tests.cases import each
+from tests.cases import each, table
 
 OLD = "# Memory\n\n- alice likes tea\n"
 NEW = OLD + "- the port is 8080\n"
@@ -186,15 +186,7 @@ def test_a_large_file_with_a_long_past_takes_tens_of_milliseconds() -> None:
 
 @each(
     ("new", "is_so"),
-    [
-        ("# Memory\n\n- bob\n", True),
-        ("- carol\r\n", True),
-        ("", True),
-        ("# Memory\n\n- alice\n- bob\n- carol\n", False),
-        ("# Memory\n\n\n- alice\n- bob\n- carol\n\n", False),
-        ("# Memory\n\n- bob\n- dora\n", False),
-        ("# Memory\n\n- carol\n- alice\n", False),
-    ],
+    table(__file__, "lines_taken_out_are_told_from_other_changes"),
 )
 def test_lines_taken_out_are_told_from_other_changes(new: str, is_so: bool) -> None:
     """Nothing added, nothing reworded, the order as it was; blank lines do not count."""

@@ -14,25 +14,14 @@ from pipimem.text.private import (
     without_private,
 )
 
-from tests.cases import each
+from tests.cases import each, table
 
 EMPTY = PrivateSettings(marker="")
 
 
 @each(
     ("text", "kept"),
-    [
-        ("nothing here", "nothing here"),
-        ("", ""),
-        ("a <private>salary 5000</private> b", "a [PRIVATE] b"),
-        ("a <private/>salary 5000</private> b", "a [PRIVATE] b"),
-        ("a [private]salary 5000[/private] b", "a [PRIVATE] b"),
-        ("a <!-- private -->x<!-- /private --> b", "a [PRIVATE] b"),
-        ("a <PRIVATE>x\n\ny</Private> b", "a [PRIVATE] b"),
-        ("a <private>x</private> b <private>y</private> c", "a [PRIVATE] b [PRIVATE] c"),
-        ("a </private> b", "a </private> b"),
-        ("a [/private] b", "a [/private] b"),
-    ],
+    table(__file__, "a_private_stretch_is_replaced"),
 )
 def test_a_private_stretch_is_replaced(text: str, kept: str) -> None:
     """Each form, any case, over lines; a closing tag with nothing open is ordinary text."""
@@ -41,15 +30,7 @@ def test_a_private_stretch_is_replaced(text: str, kept: str) -> None:
 
 @each(
     ("text", "kept"),
-    [
-        ("a <private>x<private>y</private>z</private> b", "a [PRIVATE] b"),
-        ("a [private]x[private]y[/private]z[/private] b", "a [PRIVATE] b"),
-        ("a <private>x [private] y</private> b", "a [PRIVATE] b"),
-        ("a <private>x[private]y</private>z[/private] b", "a [PRIVATE] b"),
-        ("a [private]x<private>y[/private]z</private> b", "a [PRIVATE] b"),
-        ("a [private]x<private>y[/private] never closed", "a [PRIVATE]"),
-        ("[private <private>x</private>] b", "[private [PRIVATE]] b"),
-    ],
+    table(__file__, "of_nested_stretches_the_outer_one_counts"),
 )
 def test_of_nested_stretches_the_outer_one_counts(text: str, kept: str) -> None:
     """Forms that cross each other hide what either of them holds."""

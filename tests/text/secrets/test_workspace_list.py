@@ -9,7 +9,7 @@ from pipimem.text.secrets import redacted
 from pipimem.text.secrets.marks import kinds
 from pipimem.text.secrets.workspace_list import places_of_list
 
-from tests.cases import each
+from tests.cases import each, table
 
 PHONES = SecretSettings(phone_numbers=True)
 EXAMPLES = [
@@ -40,14 +40,7 @@ def test_every_form_of_a_phone_number_has_an_example() -> None:
 
 @each(
     ("text", "masked"),
-    [
-        ("project falcon starts", "[secret:listed] starts"),
-        ("Project Falconry is another", "Project Falconry is another"),
-        ("猎鹰项目下周开始", "[secret:listed]项目下周开始"),
-        ("ask EMP-001234 or EMP-12", "ask [secret:listed] or EMP-12"),
-        ("C++ (draft) is listed", "[secret:listed] is listed"),
-        ("Project\u200b Falcon", "[secret:listed]"),
-    ],
+    table(__file__, "a_workspaces_own_words_and_patterns_are_masked"),
 )
 def test_a_workspaces_own_words_and_patterns_are_masked(text: str, masked: str) -> None:
     """Words in any case as whole words, in Chinese anywhere, and never as an expression."""
