@@ -498,7 +498,7 @@ async def test_a_line_of_the_ledger_is_written_beside_the_event_loop(
     is_free: list[bool] = []
 
     def append(usage: Usage) -> None:
-        is_free.append(went_on.wait(20))
+        is_free.append(went_on.wait(60))
         written(usage)
 
     monkeypatch.setattr(UsageStore, "append", lambda _, usage: append(usage))
@@ -531,7 +531,7 @@ async def test_a_cancel_of_asyncio_itself_leaves_no_hold(
     def place(usage_store: UsageStore, hold: Reservation) -> str:
         name = placed(usage_store, hold) if when == "before" else ""
         placing.set()
-        go_on.wait(20)
+        go_on.wait(60)
         name = name or placed(usage_store, hold)
         places.append(name)
         return name
@@ -543,7 +543,7 @@ async def test_a_cancel_of_asyncio_itself_leaves_no_hold(
     with pytest.raises(asyncio.CancelledError):
         await task
     go_on.set()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not places or bank.usage_store.held():
             await anyio.sleep(0.01)
     assert (bank.sent, bank.lines) == ([], [])

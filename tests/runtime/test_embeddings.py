@@ -47,7 +47,7 @@ async def room(root: Path, toy: Toy, timeout: float = 5.0) -> AsyncIterator[Chan
 
 async def embedded(channel: Channel) -> None:
     """Wait until nothing is left to be embedded."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while (
             channel._recall_service.texts_without_vectors(1)
             or not channel._recall_service.embeddings.is_ready
@@ -81,7 +81,7 @@ async def test_other_words_for_the_same_are_found(root: Path) -> None:
         assert toy.asked == [QUESTION]
         write(root, "MEMORY.md", ENTRIES.replace("eleven", "twelve"))
         before = list(toy.embedded)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             # A turn waits for no writer: while one keeps vectors it has the notes as they were.
             while "the kiln takes twelve hours" not in toy.embedded:
                 await channel.before_turn("anything new?")
@@ -101,7 +101,7 @@ async def test_a_turn_that_reads_an_emptied_file_has_nothing_embedded_anew(root:
         await embedded(channel)
         before = list(toy.embedded)
         write(root, "MEMORY.md", ENTRIES.replace("eleven", "twelve"))
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while "the kiln takes twelve hours" not in toy.embedded:
                 await channel.before_turn("anything new?")
                 await embedded(channel)

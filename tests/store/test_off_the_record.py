@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -116,18 +115,17 @@ def test_marking_waits_for_no_commit(channel: ChannelStore) -> None:
         opened = channel._opened
         with opened.mutex, opened.channel_folder.lock.held():
             held.set()
-            done.wait(20)
+            done.wait(60)
 
     thread = threading.Thread(target=commit)
     thread.start()
     try:
-        assert held.wait(5)
-        began = time.monotonic()
+        assert held.wait(60)
         again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
         for each in (channel, again):
             each.off_the_record.add([SAID])
             assert each.off_the_record.without_marked([SAID, OTHER]) == []
-        assert time.monotonic() - began < 2
+        assert thread.is_alive()
     finally:
         done.set()
         thread.join()

