@@ -1,4 +1,4 @@
-"""Fixtures every test may use."""
+"""Fixtures every test may use, and the two event loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import settings
 # A busy machine is no fault of a text: time is measured in benchmarks/.
 # The suite tries the same examples each time, so that a commit passes or fails for good; new ones
 # are looked for with `pytest -m hypothesis --hypothesis-profile=search`.
-settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("suite")
 # What pipimem keeps in the user's cache folder stays in the suite's own, that of its processes too.
@@ -19,12 +19,23 @@ _CACHE = tempfile.TemporaryDirectory(prefix="pipimem-tests-cache-")
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 
-@pytest.fixture(params=["asyncio", "trio"])
-def anyio_backend(request: pytest.FixtureRequest) -> str:
-    """Every async test runs on both event loops."""
-    return str(request.param)
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--long` runs the long forms of the promises: thousands of kills and saves."""
+    """`--trio` and `--asyncio` run every async test on that, `--long` the long promises."""
+    parser.addoption("--trio", action="store_true", help="every async test on trio")
+    parser.addoption("--asyncio", action="store_true", help="no test on trio")
     parser.addoption("--long", action="store_true", help="the long forms of the promises")
+
+
+@pytest.fixture
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """The event loop of an async test: asyncio, unless `both_loops` or `--trio` says otherwise."""
+    usual = "trio" if request.config.getoption("--trio") else "asyncio"
+    return str(getattr(request, "param", usual))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Runs what is marked `both_loops` on asyncio and on trio."""
+    marked = metafunc.definition.get_closest_marker("both_loops")
+    one = metafunc.config.getoption("--asyncio") or metafunc.config.getoption("--trio")
+    if marked and not one and "anyio_backend" in metafunc.fixturenames:
+        metafunc.parametrize("anyio_backend", ["asyncio", "trio"], indirect=True)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Set everything up from a bare clone and pass every check: lint, types, floors, tests.
-# With --browser the tests of the web view in a real browser, and nothing else. With --python VERSION all of it on that Python, in
-# an environment of its own (.venv-VERSION); PYTHON=… says where it is, if it is not on the path.
+# usage: tests/run.sh [--python VERSION] [PYTEST_OPTIONS]   on that Python, in .venv-VERSION (PYTHON=… says where it is)
+#        tests/run.sh loop [PATH…]          what one change wants: lint, types, the tests of the floors that changed
+#        tests/run.sh --browser [PYTEST_OPTIONS]   the tests of the web view in a real browser, and nothing else
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --browser ]; then
@@ -14,8 +15,23 @@ if [ "${1:-}" = --python ]; then
     shift 2
 fi
 . examples/environment.sh dev "$environment"
-ruff check .
-ruff format --check . 
-mypy
-lint-imports
-pytest "$@"
+. tests/folders.sh
+if [ "${1:-}" = loop ]; then
+    shift
+    if [ $# = 0 ]; then
+        set -- $(python tests/changed.py)
+    fi
+    set -- --asyncio -m "not slow" "$@"
+fi
+# mypy computes while the tests wait, and the other way round.
+checks() { ruff check . && ruff format --check . && lint-imports && mypy; }
+checks > "$tests_folder/checks" 2>&1 &
+passed=0
+pytest -n auto --dist worksteal "$@" || passed=$?
+if wait $!; then
+    echo "lint, types and layers: passed"
+else
+    cat "$tests_folder/checks"
+    passed=1
+fi
+exit "$passed"

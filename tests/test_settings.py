@@ -11,10 +11,12 @@ from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.settings import ModelSettings, Settings, settings_from
 
+from tests.cases import each, table
+
 TEMPLATES = [dict(resources.template(it))["pipimem.toml"].decode() for it in ("en", "zh")]
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=["en", "zh"])
+@each("template", TEMPLATES)
 def test_the_template_says_the_defaults(template: str) -> None:
     """Every key of the template is known, and with the # taken away nothing changes."""
     assert settings_from(template) == Settings()
@@ -23,7 +25,7 @@ def test_the_template_says_the_defaults(template: str) -> None:
     )
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=["en", "zh"])
+@each("template", TEMPLATES)
 def test_the_template_names_every_key(template: str) -> None:
     """A setting that people cannot find is none."""
     named = re.findall(r"^# (\w+) = ", template, flags=re.MULTILINE)
@@ -39,24 +41,9 @@ def test_what_is_written_holds() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("toml", "said"),
-    [
-        ("[recal]\n", "pipimem.toml: unknown section 'recal'; did you mean 'recall'?"),
-        ("[recall]\ninjekt = 3", "[recall]: unknown key 'injekt'; did you mean 'inject'?"),
-        ("recall = 3", "[recall] must be a table"),
-        ("[recall]\nrepeat = true", "[recall] repeat is replaced by keeps_context: every turn now"),
-        ("[recall]\ninject = true", "[recall] inject must be a whole number, not True"),
-        ("[recall]\ninject = -1", "[recall] inject must be a number from 0 up, not -1"),
-        ('[model]\nfallbacks = "gpt"', "[model] fallbacks must be a list of strings, not 'gpt'"),
-        (
-            '[compaction]\npolicy = "wait"',
-            "[compaction] policy must be one of 'defer', 'block', not 'wait'",
-        ),
-        ("[secrets]\npatterns = ['a(']", "[secrets] patterns: 'a(' is no regular expression: "),
-        ("[secrets]\npatterns = ['a*']", "[secrets] patterns: 'a*' matches an empty text"),
-        ("[recall", "pipimem.toml is not valid TOML"),
-    ],
+    table(__file__, "a_slip_is_answered_with_what_to_write"),
 )
 def test_a_slip_is_answered_with_what_to_write(toml: str, said: str) -> None:
     """The message names the place, what it takes, and the nearest known name."""
@@ -70,7 +57,7 @@ def test_a_key_under_the_wrong_heading_is_told_where_it_belongs() -> None:
         settings_from("[maintenance]\ninject = 3\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("given", "meant"),
     [
         ("true", "everyone"),

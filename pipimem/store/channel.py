@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import CarryOut, Committed, Recalls, journal_edits
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.commit_retry import CommitRetry, retried_when_deleted
-from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
+from pipimem.store.disk import editor_saves
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.identity import ChannelFolder
@@ -275,7 +274,7 @@ class ChannelStore:
         """
         from pipimem.store.forget import forget as forgetting
 
-        until = time.monotonic() + SAVE_GRACE_SECONDS
+        until = editor_saves.save_deadline()
         with self._opened.writing(now, until, is_held=forgetting.is_being_saved) as working_copy:
             self._recalls.asked.clear()
             log, kept = self.transcript, keep_transcript
@@ -291,7 +290,7 @@ class ChannelStore:
         """Waits for an editor who began to save; each holder of the lock goes on with it."""
         from pipimem.store.forget import forget as forgetting
 
-        until = time.monotonic() + SAVE_GRACE_SECONDS
+        until = editor_saves.save_deadline()
         with self._opened.writing(now, until, is_held=forgetting.is_under_way) as working_copy:
             if forgetting.is_under_way(working_copy):
                 raise StoreError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,7 +12,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from pipimem.errors import LockLost, StoreError
 from pipimem.notes.operations import Decision
 from pipimem.store.commit.commit import CarryOut, Committed, CommitUnsure, Recalls, commit
-from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
+from pipimem.store.disk import editor_saves
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.opened_channel import OpenedChannel
 
@@ -52,7 +51,7 @@ class CommitRetry:
             return self._attempted()
 
     def _attempted(self) -> Committed:
-        deadline = time.monotonic() + SAVE_GRACE_SECONDS
+        deadline = editor_saves.save_deadline()
         done: Committed | None = None
         tries = 0
         while done is None:

@@ -13,6 +13,8 @@ from benchmarks.background.plugs import Letters
 from benchmarks.faults.child import Ended
 from pipimem.runtime.channel import no_op
 
+from tests.cases import each
+
 ENTRY = "runtime/channel:no_op"
 Line = tuple[object, ...]
 
@@ -60,7 +62,7 @@ def test_an_exception_is_planted_once_and_not_in_a_call_of_the_hosts() -> None:
     assert (told, [str(error) for error in caught]) == (["done"], [f"planted in {ENTRY}"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("how", "said", "verdict"),
     [
         ("done", [("planted",), ("logged", "ERROR: team: refresh"), ("alive",)], LIVES),

@@ -71,6 +71,7 @@ def test_a_bot_that_writes_over_a_person_is_noticed(tmp_path: Path) -> None:
     assert columns(tmp_path / "w", replace(JOURNEYS["remember"], run=write_over)) == {HUMAN}
 
 
+@pytest.mark.slow
 def test_each_kind_of_loss_has_its_column(tmp_path: Path) -> None:
     """Acknowledged and gone, twice there, forgotten or taken back and there, an error not ours."""
     remember, forget, undo = JOURNEYS["remember"], JOURNEYS["forget"], JOURNEYS["undo"]

@@ -11,6 +11,7 @@ from benchmarks.hostile_texts import run, run_runtime
 from pipimem.store.workspace import WorkspaceStore
 
 
+@pytest.mark.slow
 def test_a_sample_of_hostile_texts_takes_nothing_along() -> None:
     """Remembered, answered by a model, typed by hand, said, injected: neighbours keep their
     sections and their words.

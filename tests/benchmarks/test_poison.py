@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 
-import pytest
 from benchmarks.poison.corpus import PARTS, folded, ordinary, payloads
+
+from tests.cases import each
 
 
 def test_the_corpus_is_as_large_as_its_figures_say() -> None:
@@ -18,7 +19,7 @@ def test_the_corpus_is_as_large_as_its_figures_say() -> None:
     assert [len(ordinary(part)) for part in PARTS] == [412, 200, 80, 124, 200, 200, 120]
 
 
-@pytest.mark.parametrize("part", PARTS)
+@each("part", PARTS)
 def test_a_payload_is_known_by_its_own_words(part: str) -> None:
     """A key that is not in the order would never be found, whatever came through."""
     for one in payloads(part):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from benchmarks.secrets.generate import Case, cases, leaks, ordinary
+
+from tests.cases import each
 
 
 def test_the_corpus_is_as_large_as_its_figure_says() -> None:
@@ -19,7 +20,7 @@ def test_the_corpus_is_as_large_as_its_figure_says() -> None:
     assert len(ordinary(15, 1333, held=False)) + len(ordinary(15, 667, held=True)) == 2000
 
 
-@pytest.mark.parametrize("held", [False, True])
+@each("held", [False, True])
 def test_a_seed_makes_the_same_texts_with_their_secrets_in_them(*, held: bool) -> None:
     """Two runs compare the same texts, and nothing is left unfilled."""
     first = list(cases(3, 10, held=held))
@@ -30,7 +31,7 @@ def test_a_seed_makes_the_same_texts_with_their_secrets_in_them(*, held: bool) -
         assert all(secret in case.text for secret in case.secrets)
 
 
-@pytest.mark.parametrize(
+@each(
     ("masked", "is_leak"),
     [
         ("the password is [secret:password]", False),

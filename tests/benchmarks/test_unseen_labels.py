@@ -8,7 +8,6 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-import pytest
 from benchmarks.consolidation.labels import (
     BLIND,
     BLIND_FOURTH,
@@ -21,13 +20,13 @@ from benchmarks.consolidation.labels import (
     stretches,
 )
 
-UNSEEN_TALKS = stretches(UNSEEN)
-BLIND_TALKS = stretches(BLIND)
-BLIND_SECOND_TALKS = stretches(BLIND_SECOND)
-BLIND_THIRD_TALKS = stretches(BLIND_THIRD)
-BLIND_FOURTH_TALKS = stretches(BLIND_FOURTH)
-ALL_BLIND = [*BLIND_TALKS, *BLIND_SECOND_TALKS, *BLIND_THIRD_TALKS, *BLIND_FOURTH_TALKS]
-each_talk = pytest.mark.parametrize("talk", [*UNSEEN_TALKS, *ALL_BLIND], ids=lambda talk: talk.name)
+from tests.cases import each
+
+TALKS = [
+    talk
+    for file in (UNSEEN, BLIND, BLIND_SECOND, BLIND_THIRD, BLIND_FOURTH)
+    for talk in stretches(file)
+]
 
 
 def _texts(talk: Stretch) -> dict[str, str]:
@@ -43,78 +42,20 @@ def _quote(fact: Fact, texts: dict[str, str]) -> str:
     return "\n".join(texts[name] for name in fact.rests_on)
 
 
-def _language_counts(talks: list[Stretch]) -> dict[str, int]:
-    languages = [talk.language for talk in talks]
-    return {language: languages.count(language) for language in set(languages)}
+def test_there_are_as_many_talks_of_each_language() -> None:
+    """17 of each, with messages in their order, and labels enough to count."""
+    assert [talk.language for talk in TALKS].count("en") == len(TALKS) / 2 == 17
+    for talk in TALKS:
+        lines = talk.lines(Path("not used by an unseen talk"))
+        moments = [datetime.fromisoformat(json.loads(line)["ts"]) for line in lines]
+        assert len(_texts(talk)) == len(lines) >= 50
+        assert moments == sorted(moments)
+        assert talk.unseen
+        assert len(talk.facts) >= 12
+        assert len(talk.falsified) >= 6
 
 
-def test_there_are_six_unseen_and_blind_talks_of_each_language() -> None:
-    assert _language_counts(UNSEEN_TALKS) == {"en": 6, "zh": 6}
-    assert _language_counts(BLIND_TALKS) == {"en": 3, "zh": 3}
-    assert _language_counts(BLIND_SECOND_TALKS) == {"en": 3, "zh": 3}
-    assert _language_counts(BLIND_THIRD_TALKS) == {"en": 3, "zh": 3}
-    assert _language_counts(BLIND_FOURTH_TALKS) == {"en": 2, "zh": 2}
-    assert all(talk.unseen for talk in (*UNSEEN_TALKS, *ALL_BLIND))
-
-
-@each_talk
-def test_the_messages_of_a_talk_have_ids_and_moments_in_order(talk: Stretch) -> None:
-    lines = talk.lines(Path("not used by an unseen talk"))
-    moments = [datetime.fromisoformat(json.loads(line)["ts"]) for line in lines]
-    assert len(_texts(talk)) == len(lines)
-    assert moments == sorted(moments)
-
-
-@pytest.mark.parametrize("talk", UNSEEN_TALKS, ids=lambda talk: talk.name)
-def test_an_unseen_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
-    assert 50 <= len(_texts(talk)) <= 70
-    assert 12 <= len(talk.facts) <= 22
-    assert 6 <= len(talk.falsified) <= 10
-
-
-@pytest.mark.parametrize("talk", BLIND_TALKS, ids=lambda talk: talk.name)
-def test_a_blind_talk_has_as_many_messages_and_labels_as_it_should(talk: Stretch) -> None:
-    assert 70 <= len(_texts(talk)) <= 110
-    assert 20 <= len(talk.facts) <= 25
-    assert 12 <= len(talk.falsified) <= 16
-    assert sum(wrong.stale for wrong in talk.falsified) >= 6
-    assert sum(wrong.hidden for wrong in talk.falsified) >= 1
-
-
-@pytest.mark.parametrize("talk", BLIND_SECOND_TALKS, ids=lambda talk: talk.name)
-def test_a_talk_of_the_second_blind_set_has_as_many_messages_and_labels_as_it_should(
-    talk: Stretch,
-) -> None:
-    assert 85 <= len(_texts(talk)) <= 110
-    assert 35 <= len(talk.facts) <= 42
-    assert 10 <= len(talk.falsified) <= 16
-    assert sum(wrong.stale for wrong in talk.falsified) >= 9
-    assert sum(wrong.hidden for wrong in talk.falsified) >= 1
-
-
-@pytest.mark.parametrize("talk", BLIND_THIRD_TALKS, ids=lambda talk: talk.name)
-def test_a_talk_of_the_third_blind_set_has_as_many_messages_and_labels_as_it_should(
-    talk: Stretch,
-) -> None:
-    assert 85 <= len(_texts(talk)) <= 90
-    assert 30 <= len(talk.facts) <= 40
-    assert 14 <= len(talk.falsified) <= 18
-    assert sum(wrong.stale for wrong in talk.falsified) >= 7
-    assert sum(wrong.hidden for wrong in talk.falsified) >= 6
-
-
-@pytest.mark.parametrize("talk", BLIND_FOURTH_TALKS, ids=lambda talk: talk.name)
-def test_a_talk_of_the_fourth_blind_set_has_as_many_messages_and_labels_as_it_should(
-    talk: Stretch,
-) -> None:
-    assert 75 <= len(_texts(talk)) <= 95
-    assert 25 <= len(talk.facts) <= 35
-    assert 14 <= len(talk.falsified) <= 20
-    assert sum(wrong.stale for wrong in talk.falsified) >= 10
-    assert sum(wrong.hidden for wrong in talk.falsified) >= 2
-
-
-@each_talk
+@each("talk", TALKS)
 def test_every_fact_rests_on_messages_of_the_talk(talk: Stretch) -> None:
     texts = _texts(talk)
     for fact in talk.facts:
@@ -122,20 +63,20 @@ def test_every_fact_rests_on_messages_of_the_talk(talk: Stretch) -> None:
         assert set(fact.rests_on) <= set(texts), fact.says
 
 
-@each_talk
+@each("talk", TALKS)
 def test_the_words_of_every_fact_stand_in_the_messages_it_rests_on(talk: Stretch) -> None:
     texts = _texts(talk)
     for fact in talk.facts:
         assert fact.is_in(_quote(fact, texts)), fact.says
 
 
-@each_talk
+@each("talk", TALKS)
 def test_every_label_says_itself(talk: Stretch) -> None:
     for fact in (*talk.facts, *talk.also_fine, *talk.falsified):
         assert fact.is_in(fact.says), fact.says
 
 
-@each_talk
+@each("talk", TALKS)
 def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
     texts = _texts(talk)
     quotes = [*texts.values(), *(_quote(fact, texts) for fact in talk.facts)]
@@ -145,7 +86,7 @@ def test_no_true_quote_says_a_falsified_sentence(talk: Stretch) -> None:
             assert [quote for quote in quotes if wrong.is_in(quote)] == [], wrong.says
 
 
-@pytest.mark.parametrize("talk", ALL_BLIND, ids=lambda talk: talk.name)
+@each("talk", [talk for talk in TALKS if talk not in stretches(UNSEEN)])
 def test_the_own_words_of_what_is_stale_or_hidden_say_it(talk: Stretch) -> None:
     """What a message said before it was overtaken, and a secret, count as falsified verbatim."""
     texts = _texts(talk)
@@ -155,20 +96,20 @@ def test_the_own_words_of_what_is_stale_or_hidden_say_it(talk: Stretch) -> None:
             assert wrong.is_in(_quote(wrong, texts)), wrong.says
 
 
-@each_talk
+@each("talk", TALKS)
 def test_no_label_of_what_is_true_says_something_stale_or_hidden(talk: Stretch) -> None:
     true = [fact.says for fact in (*talk.facts, *talk.also_fine)]
     for wrong in talk.falsified:
         assert [says for says in true if wrong.is_in(says)] == [], wrong.says
 
 
-@each_talk
+@each("talk", TALKS)
 def test_no_falsified_sentence_says_a_fact(talk: Stretch) -> None:
     for wrong in talk.falsified:
         assert [fact.says for fact in talk.facts if fact.is_in(wrong.says)] == [], wrong.says
 
 
-@each_talk
+@each("talk", TALKS)
 def test_a_score_counts_the_entries_that_say_a_falsified_sentence(talk: Stretch) -> None:
     truth, wrong = talk.facts[0].says, talk.falsified[0].says
     score = scored(talk, [truth, wrong])

@@ -154,12 +154,10 @@ def sign_in(context: BrowserContext, viewer: Viewer) -> None:
     assert answer.status == 204
 
 
-def stopped(process: subprocess.Popen[str]) -> float:
-    """Ends a server by a signal; how many seconds that took."""
-    began = time.perf_counter()
+def stopped(process: subprocess.Popen[str]) -> None:
+    """Ends a server by a signal."""
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=_SECONDS) == 0
-    return time.perf_counter() - began
 
 
 def until(done: Callable[[], bool], page: Page, seconds: float = 5) -> float:

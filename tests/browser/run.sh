@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tests of the web view in a real browser: Debian's chromium, installed if this may install packages.
-# usage: tests/browser/run.sh [pytest's arguments]
+# usage: tests/browser/run.sh [--set-up | PYTEST_OPTIONS]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
@@ -17,8 +17,10 @@ if [ ! -f "$axe" ] && command -v npm >/dev/null; then
     mkdir -p .cache/axe-core && (cd .cache/axe-core && npm install --silent --no-save --ignore-scripts --prefix . axe-core@4.14.1) || true
 fi
 [ -f "$axe" ] || echo "SKIPPED: the checks of accessibility. npm could not install axe-core" >&2
+[ "${1:-}" != --set-up ] || exit 0
+. tests/folders.sh
 export PIPIMEM_TEST_BROWSER=1
 if [ $# = 0 ]; then
     set -- tests/browser
 fi
-pytest "$@"
+pytest -n auto --dist worksteal "$@"

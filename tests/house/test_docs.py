@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
+from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -15,7 +15,7 @@ PAGES = sorted(
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", PAGES)
 def test_links_lead_somewhere(page: Path) -> None:
     """A moved page takes its links along."""
     targets = _LINK.findall(page.read_text("utf-8"))
@@ -40,7 +40,7 @@ def test_each_example_is_run_by_a_test() -> None:
     assert unnamed == set()
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "guide"),
     [("README.md", "docs/guide"), ("README.zh-CN.md", "docs/guide/zh-CN")],
 )
@@ -54,7 +54,7 @@ def test_the_table_of_interfaces_leads_to_each(name: str, guide: str) -> None:
     assert [link for link in wanted if f"]({link})" not in table] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "most"),
     [("README.md", 150), ("README.zh-CN.md", 150), ("docs/design/architecture.md", 120)],
 )

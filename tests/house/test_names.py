@@ -9,12 +9,14 @@ from collections import defaultdict
 from pathlib import Path
 
 import click
+import pytest
 from pipimem.cli.commands import pipimem as commands
 
 HOUSE = Path(__file__).parents[2] / "pipimem"
 FILES = sorted(HOUSE.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_a_public_class_name_stands_once() -> None:
     """Two classes of one name make a reader guess which one is meant."""
     places: dict[str, list[str]] = defaultdict(list)

@@ -8,7 +8,8 @@ import typing
 from types import UnionType
 
 import pipimem
-import pytest
+
+from tests.cases import each
 
 
 def _parts(hint: object) -> list[object]:
@@ -33,7 +34,7 @@ def _ours(hints: dict[str, object]) -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("name", pipimem.__all__)
+@each("name", pipimem.__all__)
 def test_the_types_of_public_signatures_are_public(name: str) -> None:
     """A host that annotates its own code needs no private import."""
     value = getattr(pipimem, name)

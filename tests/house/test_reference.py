@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pipimem
-import pytest
+
+from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,7 +26,7 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", pipimem.__all__)
+@each("name", pipimem.__all__)
 def test_the_reference_of_python_is_complete(name: str) -> None:
     """Every public name, and every method of a class, its own or one it extends, with its text."""
     page = (ROOT / "docs" / "reference" / "api.md").read_text("utf-8")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from tests.cases import each
 
 TESTS = Path(__file__).parents[1]
 HOUSE = TESTS.parent / "pipimem"
@@ -47,7 +47,7 @@ def _modules(folder: Path) -> set[str]:
     return found | {folder.name} | {path.name for path in folder.iterdir() if path.is_dir()}
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
+@each("file", FILES)
 def test_a_test_has_the_name_of_a_module(file: Path) -> None:
     """Who changes a module finds its tests, and no test outlives its module."""
     if str(file) in JOURNEYS:

@@ -3,4 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . examples/environment.sh recipes .venv-recipes
+. tests/folders.sh
 pytest tests/journeys/test_framework_recipes.py

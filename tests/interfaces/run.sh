@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # The tests of MCP, bots and frameworks, against their real libraries, in an environment of their own.
+# usage: tests/interfaces/run.sh [--set-up | PYTEST_OPTIONS]   --set-up makes the environment, and runs nothing
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export PIPIMEM_TEST_INTERFACES=1
@@ -19,8 +20,14 @@ if [ -x "$inspector/node_modules/.bin/mcp-inspector" ]; then
 else
     echo "SKIPPED: the official MCP inspector. npm could not install it" >&2
 fi
-mypy --config-file tests/interfaces/mypy.ini
+[ "${1:-}" != --set-up ] || exit 0
+. tests/folders.sh
+mypy --config-file tests/interfaces/mypy.ini > "$tests_folder/mypy" 2>&1 &
 if [ $# = 0 ]; then
     set -- tests/interfaces tests/journeys/test_astrbot_plugin.py
 fi
-pytest "$@"
+passed=0
+pytest -n auto --dist worksteal "$@" || passed=$?
+wait $! || passed=1
+cat "$tests_folder/mypy"
+exit "$passed"

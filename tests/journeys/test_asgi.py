@@ -13,7 +13,7 @@ import pytest
 from pipimem import Message, Pipimem
 from pipimem.store.workspace import WorkspaceStore
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 Event = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Event]]

@@ -48,7 +48,7 @@ def held() -> Counter[str]:
 
 def grown_since(before: Counter[str]) -> Counter[str]:
     """What there is more of, once the threads that did the last work have let go of it."""
-    until = time.monotonic() + 5
+    until = time.monotonic() + 60
     more = held() - before
     while more and time.monotonic() < until:
         time.sleep(0.1)

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from pipimem import Pipimem
 
+from tests.cases import each
 from tests.runtime.building import settings, workspace
 
 DOCS = Path(__file__).parents[2] / "docs" / "guide"
@@ -62,7 +63,7 @@ def said(root: Path) -> list[str]:
     return [match[1] for line in lines if (match := re.search(r'"content": "(.*)"}$', line))]
 
 
-@pytest.mark.parametrize("heading", ["Google ADK", "Microsoft Agent Framework", "NoneBot 2"])
+@each("heading", ["Google ADK", "Microsoft Agent Framework", "NoneBot 2"])
 def test_a_recipe_is_the_same_in_both_languages(heading: str) -> None:
     """Only the one in English is run."""
     assert code(PAGES[0], heading) == code(PAGES[1], heading)

@@ -19,6 +19,8 @@ from pipimem.cli.commands import pipimem as commands
 from pipimem.errors import SettingsError
 from pipimem.settings import Settings, settings_from
 
+from tests.cases import each
+
 ROOT = Path(__file__).parents[2]
 BEFORE: dict[str, Any] = json.loads(
     (ROOT / "tests" / "fixtures" / "front-door-0.1.json").read_text("utf-8")
@@ -46,14 +48,14 @@ def _missing(name: str) -> set[str]:
     return missing
 
 
-@pytest.mark.parametrize("name", BEFORE["names"])
+@each("name", BEFORE["names"])
 def test_a_public_name_of_0_1_has_what_it_had(name: str) -> None:
     """Attributes, methods and their parameters, but for what the guide names."""
     went = {"Channel": GONE, "Turn": {"__init__(context)"}}.get(name, set())
     assert _missing(name) == went
 
 
-@pytest.mark.parametrize("name", BEFORE["commands"])
+@each("name", BEFORE["commands"])
 def test_a_command_of_0_1_takes_what_it_took(name: str) -> None:
     """With the same options."""
     context = click.Context(commands)
@@ -86,7 +88,7 @@ def test_every_setting_of_0_1_is_understood_or_says_what_to_write_instead() -> N
         settings_from("[recall]\nrepeat = true")
 
 
-@pytest.mark.parametrize("page", ["upgrading.md", "zh-CN/upgrading.md"])
+@each("page", ["upgrading.md", "zh-CN/upgrading.md"])
 def test_the_guide_names_all_that_went(page: str) -> None:
     """Who upgrades finds each word of it."""
     text = (ROOT / "docs" / "guide" / page).read_text("utf-8")

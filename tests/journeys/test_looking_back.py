@@ -146,7 +146,7 @@ def words(text: str | None) -> Counter[str]:
     return Counter(entry.text for entry in Note.read(File.MEMORY, text or "", b"a key").entries)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps=STEPS, place=st.integers(0, 9))
 @example(
     steps=[
@@ -195,7 +195,7 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
         assert memory(channel) == before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps=STEPS, is_closed=st.booleans(), after=STEPS)
 @example(  # a deletion that is taken for an older buffer: notes and file must come together again
     steps=[

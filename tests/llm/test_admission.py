@@ -163,6 +163,7 @@ async def test_a_channel_stops_at_its_own_budget(tmp_path: Path) -> None:
     assert [line.channel for line in bank.lines] == ["room", "hall"]
 
 
+@pytest.mark.both_loops
 async def test_requests_under_way_are_reserved(tmp_path: Path) -> None:
     """Ten at once on a budget for two: two are sent."""
     bank = Bank(tmp_path, limits(2 * (SIZE + 4000)))
@@ -380,6 +381,7 @@ async def test_a_workspace_that_stops_is_one_line_of_the_log(tmp_path: Path) -> 
     assert len(bank.warned) == 2
 
 
+@pytest.mark.both_loops
 async def test_a_model_that_fails_is_left_alone_and_then_tried_once_at_a_time(
     tmp_path: Path,
 ) -> None:
@@ -462,6 +464,7 @@ async def test_a_ledger_that_cannot_be_written_counts_all_the_same(tmp_path: Pat
         await bank.ask()
 
 
+@pytest.mark.both_loops
 async def test_a_caller_that_gives_up_has_spent_what_was_reserved(tmp_path: Path) -> None:
     """The provider may have answered and billed."""
     bank = Bank(tmp_path, limits(100_000))
@@ -485,6 +488,7 @@ async def test_another_ledger_is_counted_anew(tmp_path: Path) -> None:
         await bank.ask("and again")
 
 
+@pytest.mark.both_loops
 async def test_a_line_of_the_ledger_is_written_beside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -494,7 +498,7 @@ async def test_a_line_of_the_ledger_is_written_beside_the_event_loop(
     is_free: list[bool] = []
 
     def append(usage: Usage) -> None:
-        is_free.append(went_on.wait(20))
+        is_free.append(went_on.wait(60))
         written(usage)
 
     monkeypatch.setattr(UsageStore, "append", lambda _, usage: append(usage))
@@ -527,7 +531,7 @@ async def test_a_cancel_of_asyncio_itself_leaves_no_hold(
     def place(usage_store: UsageStore, hold: Reservation) -> str:
         name = placed(usage_store, hold) if when == "before" else ""
         placing.set()
-        go_on.wait(20)
+        go_on.wait(60)
         name = name or placed(usage_store, hold)
         places.append(name)
         return name
@@ -539,7 +543,7 @@ async def test_a_cancel_of_asyncio_itself_leaves_no_hold(
     with pytest.raises(asyncio.CancelledError):
         await task
     go_on.set()
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not places or bank.usage_store.held():
             await anyio.sleep(0.01)
     assert (bank.sent, bank.lines) == ([], [])
@@ -581,6 +585,7 @@ async def test_a_cancel_of_asyncio_itself_right_after_the_answer_leaves_a_line(
     assert bank.usage_store.held() == {}
 
 
+@pytest.mark.both_loops
 async def test_a_request_that_never_left_is_neither_counted_nor_billed(tmp_path: Path) -> None:
     """No line of the ledger, no reservation, and the breaker knows nothing of it."""
     bank = Bank(tmp_path, limits(tokens=10_000), answers=[NeverSent("not ready")] * 6)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from pipimem.llm.capabilities import AnswerFormat, Capabilities, KnownCapabilities
 from pipimem.llm.request import ModelRequest, PromptMessage, Schema
+
+from tests.cases import each
 
 TURNS = (PromptMessage("system", "Be short."), PromptMessage("user", "hi"))
 ASK = ModelRequest("openai/x", TURNS, 20, 8000, Schema("a", {"type": "object"}))
 CHAT = replace(ASK, schema=None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("words", "learnt"),
     [
         (

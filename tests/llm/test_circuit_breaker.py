@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-import pytest
 from pipimem.llm.circuit_breaker import CircuitState, circuit_name, formatted, updated
 from pipimem.notes.usage import Usage
+
+from tests.cases import each
 
 MORNING = datetime.fromisoformat("2026-03-02T09:00:00+08:00")
 
@@ -27,7 +28,7 @@ def folded(
     return standing
 
 
-@pytest.mark.parametrize(
+@each(
     ("outcomes", "open_"),
     [
         (["error"] * 4, False),

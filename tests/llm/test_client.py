@@ -22,7 +22,7 @@ from pipimem.notes.usage import Usage
 
 from tests.sidecar.conftest import unlimited
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 QUESTION = ModelRequest(
     "", (PromptMessage("user", "what?"),), 100, 1000, None, "room", "consolidate", "c-1"

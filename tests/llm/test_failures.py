@@ -9,6 +9,8 @@ from pipimem.llm.failures import RequestRefused, retry_after, translated
 from pipimem.llm.litellm_client import load_litellm
 from pipimem.llm.request import ContextOverflow, KeyRefused, ModelBusy
 
+from tests.cases import each, table
+
 
 def failed(status: int, words: str, **headers: str) -> Exception:
     """An error as litellm raises it for a status and a provider's words."""
@@ -23,24 +25,9 @@ def told(status: int, words: str) -> SidecarError:
     return translated(failed(status, words), "openai/x", load_litellm())
 
 
-@pytest.mark.parametrize(
+@each(
     "words",
-    [
-        "This model's maximum context length is 4096 tokens. However, your messages resulted in 9000 tokens.",
-        "the request exceeds the available context size. try increasing the context size",
-        "Requested tokens (5000) exceed context window of 4096",
-        "prompt is too long: 210000 tokens > 200000 maximum",
-        "Input is too long for requested model.",
-        "Range of input length should be [1, 30720]",
-        "Prompt contains 50000 tokens, too large for model with 32768 maximum context length",
-        "Please reduce the length of the messages or completion.",
-        "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
-        "`inputs` tokens + `max_new_tokens` must be <= 4096",
-        "Your request exceeded model token limit: 8192",
-        "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
-        "Prompt 超长",
-        "输入超过模型最大长度",
-    ],
+    table(__file__, "a_prompt_too_long_is_known_by_many_words"),
 )
 def test_a_prompt_too_long_is_known_by_many_words(words: str) -> None:
     """Whatever the provider calls it, a smaller window is what helps."""
@@ -59,7 +46,7 @@ def test_a_minute_too_small_for_the_prompt_is_no_wait() -> None:
     assert isinstance(told(413, "Payload too large"), ContextOverflow)
 
 
-@pytest.mark.parametrize(
+@each(
     ("status", "words", "kind", "says"),
     [
         (500, "oops", ModelBusy, r"failed \(500\)"),
@@ -94,7 +81,7 @@ def test_a_status_and_its_words_decide(
 DATE = "Wed, 04 Mar 2026 09:30:00 GMT"
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "seconds"),
     [
         ({"retry-after": "7"}, 7),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -12,10 +11,12 @@ from pipimem.errors import AnswerRefused
 from pipimem.llm import json_object
 from pipimem.llm.json_object import extract_json
 
+from tests.cases import each
+
 OBJECT = '{"learned": [{"text": "用 pnpm <think>", "n": 1.5}], "title": "a {b} }"}'
 
 
-@pytest.mark.parametrize(
+@each(
     "answer",
     [
         OBJECT,
@@ -39,7 +40,7 @@ def test_the_object_is_found(answer):
     assert extract_json(answer) == OBJECT
 
 
-@pytest.mark.parametrize(
+@each(
     ("answer", "why"),
     [
         ("", "empty"),
@@ -118,38 +119,6 @@ def test_a_cut_object_is_never_accepted(value, data):
     text = json.dumps(value)
     with pytest.raises(AnswerRefused):
         extract_json(text[: data.draw(st.integers(0, len(text) - 1))])
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "{",
-        '{"a":',
-        "<think>",
-        "</think>",
-        '"',
-        "[",
-        '{"a":1}',
-        "<",
-        "\\",
-        "9",
-        '{"a":[',
-        "```json\n",
-        "{}</think>",
-        "{\n</think>\n",
-        " ",
-    ],
-)
-def test_hostile_answers_are_read_in_linear_time(piece):
-    """A megabyte of anything is judged within moments."""
-    most = 1_000_000
-    for text in (piece * (most // len(piece)), '{"a": ' + piece * (most // len(piece))):
-        began = time.process_time()
-        try:
-            extract_json(text)
-        except AnswerRefused:
-            pass
-        assert time.process_time() - began < 5
 
 
 def test_an_endless_answer_is_not_looked_at():

@@ -32,6 +32,7 @@ assert os.environ.get("FROM_A_DOT_ENV") is None
 """
 
 
+@pytest.mark.slow
 def test_loading_litellm_changes_nothing_around_it(tmp_path: Path) -> None:
     """No `.env` is taken in, no variable stays, no handler is added, nothing is printed."""
     (tmp_path / ".env").write_text("FROM_A_DOT_ENV=1\n", encoding="utf-8")

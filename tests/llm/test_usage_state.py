@@ -14,6 +14,8 @@ from pipimem.llm.usage_state import Amount, Budget, UsageState, granted_tokens
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.settings import BudgetSettings, Limit
 
+from tests.cases import each
+
 NOW = datetime.fromisoformat("2026-03-02T09:00:00+08:00")
 DAY = NOW.date()
 PRICE = Price(prompt=0.001, answer=0.01)
@@ -64,7 +66,7 @@ def test_an_answer_is_cut_to_what_is_left() -> None:
     assert granted_tokens([budget(inf, 0, 1.0)], 500, 8000, Price(0.001, 0.0)) == 8000
 
 
-@pytest.mark.parametrize(
+@each(
     ("of", "price", "said"),
     [
         (budget(10_000, 10_000), None, "the workspace: 10,000 of 10,000 tokens .* is used up"),

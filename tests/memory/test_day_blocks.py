@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
 from pipimem.memory.day_blocks import by_day, day_blocks, day_ends, of_ended_days
 from pipimem.notes.operations import Bullet
+
+from tests.cases import each
 
 
 def at(time: str) -> datetime:
@@ -17,7 +18,7 @@ def said(*times: str) -> list[Bullet]:
     return [Bullet(time, (), 0, at(time).isoformat()) for time in times]
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "last", "ends"),
     [
         ("02T09:00", "02T18:00", "03T00:00"),
@@ -42,7 +43,7 @@ def test_talk_past_midnight_belongs_to_the_day_it_began_on() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("now", "newest", "closed", "ends"),
     [
         ("03T18:00", "03T10:00", 1, "04T00:00"),  # the newest day goes on

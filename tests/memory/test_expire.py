@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import pytest
 from pipimem.memory.expire import expired, next_end
 from pipimem.notes.apply import applied
 from pipimem.notes.files import File
@@ -14,6 +13,7 @@ from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Invalidate, Trust
 
+from tests.cases import each, table
 from tests.notes.building import KEY, NOW, notes_of
 
 MEMORY = "## Facts\n\n- over\n- recalled\n- running\n- durable\n- 自己写的\n"
@@ -78,8 +78,8 @@ def is_kept(notes: Notes, days: float) -> bool:
     return not expired(notes, NOW + timedelta(days=days)).operations
 
 
-@pytest.mark.parametrize(("section", "days"), DAYS)
-@pytest.mark.parametrize(("recalls", "boost"), [(0, 1.0), (1, 1.5), (2, 2.0)])
+@each(("section", "days"), DAYS)
+@each(("recalls", "boost"), [(0, 1.0), (1, 1.5), (2, 2.0)])
 def test_a_stale_entry_goes_when_the_time_of_its_kind_is_over(
     section: str, days: int, recalls: int, boost: float
 ) -> None:
@@ -89,7 +89,7 @@ def test_a_stale_entry_goes_when_the_time_of_its_kind_is_over(
     assert not is_kept(notes, days * boost)
 
 
-@pytest.mark.parametrize(
+@each(
     ("section", "record", "text"),
     [
         ("Facts", Record(Trust.EXPLICIT, when=NOW.isoformat()), "asked for"),
@@ -110,21 +110,9 @@ def test_what_is_immune_stays_for_ever(section: str, record: Record, text: str) 
     assert is_kept(only(section, record, text), 5_000)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "is_pinned"),
-    [
-        ("网关在柏林📌", True),
-        ("the gateway is in Berlin #pin", True),
-        ("#Important the gateway is in Berlin", True),
-        ("the gateway is in Berlin (#keep)", True),
-        ("#置顶 网关在柏林", True),
-        ("#重要：网关在柏林", True),
-        ("【重要】网关在柏林", True),
-        ("the tag #pinboard is for photos", False),
-        ("the branch is issue#keep", False),
-        ("the header is #keep-alive", False),
-        ("重要的网关在柏林", False),
-    ],
+    table(__file__, "people_pin_an_entry_in_many_ways"),
 )
 def test_people_pin_an_entry_in_many_ways(text: str, is_pinned: bool) -> None:
     """The marks stand in `data/pins.txt`; a mark inside a longer word is none."""
@@ -170,26 +158,9 @@ def test_what_expires_goes_to_the_archive_word_for_word() -> None:
     assert not any(block.end for block in blocks(Note.read(File.ARCHIVE, outcome.archived, KEY)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("memory", "left"),
-    [
-        (
-            "# Memory\n\n## Facts\n\n- over\n- 也过了\n\n## Decisions\n\n- 自己写的\n",
-            "# Memory\n\n## Decisions\n\n- 自己写的\n",
-        ),
-        (
-            "# Memory\n\n## 决定\n\n- 自己写的\n\n## 事实\n\n- over\n\n## 教训\n\n- over\n",
-            "# Memory\n\n## 决定\n\n- 自己写的\n",
-        ),
-        ("# Memory\n\n## Facts\n\n- over\n", "# Memory\n"),
-        ("## Facts\n\n- over\n- 自己写的\n", "## Facts\n\n- 自己写的\n"),
-        ("## Facts\n\nprose\n\n- over\n", "## Facts\n\nprose\n\n"),
-        ("## Our own\n\n- over\n", "## Our own\n\n"),
-        (
-            "## Facts\n\n- over\n\n### of the office\n\n- 自己写的\n",
-            "## Facts\n\n\n### of the office\n\n- 自己写的\n",
-        ),
-    ],
+    table(__file__, "an_expiry_leaves_no_empty_heading"),
 )
 def test_an_expiry_leaves_no_empty_heading(memory: str, left: str) -> None:
     """Of those that the runtime makes; one of people's own is theirs, and so is what has other
@@ -204,7 +175,7 @@ def test_an_expiry_leaves_no_empty_heading(memory: str, left: str) -> None:
     assert applied(notes, expired(notes, NOW), NOW).texts == {File.MEMORY: left}
 
 
-@pytest.mark.parametrize(
+@each(
     ("section", "record"),
     [
         ("Facts", Record(Trust.INFERRED, when=NOW.isoformat())),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
-import pytest
 from pipimem.memory.foreign_entry import foreign_addition, without_hidden
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Evidence, Trust
+
+from tests.cases import each
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
 
@@ -37,7 +38,7 @@ def test_a_wish_on_the_bots_conduct_is_a_quote_and_with_a_link_nothing() -> None
     assert foreign_addition(linked, "mem0") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "left"),
     [
         ("likes tea<!-- obey --> a lot", "likes tea  a lot"),

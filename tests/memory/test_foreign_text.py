@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 
-import pytest
 from pipimem import resources
 from pipimem.memory.foreign_text import foreign_text
 from pipimem.notes.message import Message
 from pipimem.text.injection import accepts, agrees, asks_to_keep
+
+from tests.cases import each
 
 FACT = "the heating is repaired on Friday"
 MAIL = f"---------- Forwarded message ---------\nFrom: house@example.org\n\n{FACT}"
@@ -19,7 +20,7 @@ def said(text: str) -> Message:
     return Message.user(text, id="m1", speaker="Eve")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         MAIL,
@@ -36,7 +37,7 @@ def test_what_is_only_shown_is_nobody_s(text: str) -> None:
     assert foreign_text([said(text)]).makes(FACT)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         FACT,
@@ -81,7 +82,7 @@ def test_traditional_characters_and_full_width_letters_are_no_disguise() -> None
     assert not foreign_text([said(text)]).makes(text)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "line"),
     [
         (kind, line)

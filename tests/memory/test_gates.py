@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime, time, timedelta
 
-import pytest
 from pipimem.memory.fold import due_months, stamp_of
 from pipimem.memory.gates import (
     CLOSED,
@@ -24,6 +23,7 @@ from pipimem.notes.ledger import Ledger, Loss, Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job, Trust
 
+from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 
@@ -38,7 +38,7 @@ def told(blocks: int, text: str = "Dana released it") -> str:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("turns", "tools", "gate"),
     [
         (1, 3, Gate(False, "too little new")),
@@ -53,9 +53,7 @@ def test_the_session_is_refreshed_after_two_turns_or_four_tools(
     assert may_refresh(notes_of(), 5, turns, tools, NOW) == gate
 
 
-@pytest.mark.parametrize(
-    ("minutes", "gate"), [(9, Gate(False, "ran a short while ago")), (10, Gate(True, "due"))]
-)
+@each(("minutes", "gate"), [(9, Gate(False, "ran a short while ago")), (10, Gate(True, "due"))])
 def test_refreshes_are_ten_minutes_apart(minutes: int, gate: Gate) -> None:
     """The tenth minute opens the gate."""
     assert may_refresh(notes_of(ledger=ran("refresh", minutes)), 5, 2, 0, NOW) == gate
@@ -63,9 +61,7 @@ def test_refreshes_are_ten_minutes_apart(minutes: int, gate: Gate) -> None:
     assert may_refresh(notes_of(ledger=with_its_sheet), 5, 2, 0, NOW) == gate
 
 
-@pytest.mark.parametrize(
-    ("minutes", "gate"), [(19, Gate(False, "ran a short while ago")), (20, Gate(True, "due"))]
-)
+@each(("minutes", "gate"), [(19, Gate(False, "ran a short while ago")), (20, Gate(True, "due"))])
 def test_consolidations_are_twenty_minutes_apart(minutes: int, gate: Gate) -> None:
     """The twentieth minute opens the gate."""
     assert may_consolidate(notes_of(ledger=ran("consolidate", minutes)), 5, NOW) == gate

@@ -17,6 +17,7 @@ from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Call, Consolidated, Learned, Refreshed
 
+from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +44,7 @@ MIXED = said("Staging moved to Frankfurt. The staging password is [secret:passwo
 ONLY = said("the staging password is [secret:password]", "noted, I will keep it safe")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "the staging password is [secret:password]",
@@ -57,7 +58,7 @@ def test_what_says_a_masked_sentence_rests_on_it(text: str) -> None:
     assert rests_on_masked(text, MIXED.messages[:1])
 
 
-@pytest.mark.parametrize("text", ["Staging moved to Frankfurt", "staging stands in Frankfurt now"])
+@each("text", ["Staging moved to Frankfurt", "staging stands in Frankfurt now"])
 def test_what_says_the_sentence_beside_it_does_not(text: str) -> None:
     """The rest of a message is learnt as any other."""
     assert not rests_on_masked(text, MIXED.messages[:1])

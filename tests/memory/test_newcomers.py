@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-import pytest
 from pipimem.memory.newcomers import SpeakingDays
 from pipimem.notes.message import Message
+
+from tests.cases import each
 
 BEGAN = datetime.fromisoformat("2026-09-01T09:00:00+08:00")
 
@@ -30,7 +31,7 @@ def newcomers(*messages: Message) -> set[str]:
     return set(found[0])
 
 
-@pytest.mark.parametrize(("day", "is_newcomer"), [(0, False), (14, False), (15, True), (400, True)])
+@each(("day", "is_newcomer"), [(0, False), (14, False), (15, True), (400, True)])
 def test_who_comes_in_the_first_two_weeks_was_there_from_the_beginning(
     day: int, is_newcomer: bool
 ) -> None:

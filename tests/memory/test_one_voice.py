@@ -23,6 +23,7 @@ from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.testing import FixedClock
 
+from tests.cases import each
 from tests.notes.building import notes_of
 
 NOON = datetime.fromisoformat("2026-11-12T12:00:00+08:00")
@@ -49,7 +50,7 @@ def are_alone(items: Sequence[Learned], *said: tuple[str, str], known: str = "An
     return sorted(one_voice(talk(*said), [known]).binding(items))
 
 
-@pytest.mark.parametrize("text", [RULE, RULE_EN])
+@each("text", [RULE, RULE_EN])
 def test_a_rule_of_one_member_is_a_quote_of_its_kind_that_does_not_stand(text: str) -> None:
     """It keeps its heading, who said it and when; its trust says that it binds nobody."""
     messages = talk(("Tom", text))
@@ -74,7 +75,7 @@ def test_it_is_the_hosts_choice_and_one_person_is_no_group() -> None:
         assert ([one.quote_reason for one in answer.learned], notes) == ([""], ())
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         [("Tom", RULE), ("Ann", "收到")],
@@ -91,7 +92,7 @@ def test_another_member_agrees_or_somebody_asks_to_keep_it(said: list[tuple[str,
     assert are_alone([rule(RULE, Kind.CONSTRAINT, f"m{place}")], *said) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
     [
         [("Tom", RULE), ("Tom", "收到")],
@@ -116,7 +117,7 @@ def test_a_source_that_does_not_say_it_is_no_second_voice() -> None:
     assert are_alone([wrong], ("Tom", RULE), ("Ann", "我带蛋糕"), ("Bob", "天气好")) == [0]
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "newcomers", "alone"),
     [
         ([("Tom", RULE)], {"m0"}, True),
@@ -192,7 +193,7 @@ def test_a_second_member_who_says_the_same_makes_it_a_rule() -> None:
             assert (operation.text, operation.targets) == (RULE, (entry.target,))
 
 
-@pytest.mark.parametrize(("trust", "ends"), [(Trust.INFERRED, False), (Trust.QUOTED, True)])
+@each(("trust", "ends"), [(Trust.INFERRED, False), (Trust.QUOTED, True)])
 def test_one_voice_ends_no_rule_of_others(trust: Trust, ends: bool) -> None:
     """What binds stays beside what one member wants instead; a quote gives way to a newer one."""
     notes = notes_of("## Constraints\n\n- 周五下午三点开会\n")

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from datetime import date, datetime
 
-import pytest
 from pipimem.memory.past_plans import days_past
 from pipimem.notes.kinds import Kind
+
+from tests.cases import each
 
 SAID = datetime.fromisoformat("2026-03-01T09:00:00+08:00")
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "text", "days"),
     [
         (Kind.OPEN_LOOP, "Dana calls the bank on 2026-03-05", 26),

@@ -14,6 +14,7 @@ from pipimem.notes.operations import Add, Author, Confirm, Operation, Supersede,
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.words.similarity import Statement, says_the_same
 
+from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 SAID = {
@@ -47,7 +48,7 @@ def test_high_and_sure_is_written_at_once() -> None:
     assert (add.evidence.speaker, add.evidence.sources) == ("Dana", ("m1",))
 
 
-@pytest.mark.parametrize(("messages", "most"), [(1, 8), (90, 22)])
+@each(("messages", "most"), [(1, 8), (90, 22)])
 def test_middling_goes_on_probation_one_for_four_messages(messages: int, most: int) -> None:
     """Necessity medium and confidence 0.85 is kept for 30 days; the most important came first."""
     items = tuple(learned(f"thing {n} is blue", "medium", 0.85) for n in range(most + 2))
@@ -67,7 +68,7 @@ def test_the_rest_is_left_out_with_a_reason() -> None:
     assert [reason[:13] for reason in result.left_out] == ["below the bar"] * 2
 
 
-@pytest.mark.parametrize(
+@each(
     ("proposed", "accepted", "text", "sources"),
     [
         (
@@ -199,7 +200,7 @@ def test_what_only_the_bot_said_replaces_nothing() -> None:
     assert found.left_out == ("not replaced, only the bot or a tool says so: the port is 8080",)
 
 
-@pytest.mark.parametrize(("hours", "kind"), [(1, Add), (-1, Supersede)])
+@each(("hours", "kind"), [(1, Add), (-1, Supersede)])
 def test_older_talk_is_no_newer_value_of_what_was_asked_for(
     hours: int, kind: type[Operation]
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.notes.files import File
 from pipimem.notes.ledger import Record
@@ -14,6 +13,7 @@ from pipimem.notes.operations import Target, Trust
 from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.tasks import KnownEntry
 
+from tests.cases import each, table
 from tests.notes.building import NOW, notes_of
 
 SMALL = "## Facts\n\n- the port is 8080\n\nProse.\n\n## 偏好\n\n- 林晓喝茶\n"
@@ -66,7 +66,7 @@ def _large(*lines: str, said: str = "2026-03-01T09:00:00+08:00") -> Notes:
     return replace(notes, ledger=ledger)
 
 
-@pytest.mark.parametrize(
+@each(
     ("section", "text"),
     [
         ("Facts", "The boiler was mended on 2026-02-27 by Ann"),
@@ -87,7 +87,7 @@ def test_what_a_window_may_change_is_shown_before_colour(section: str, text: str
     assert 15 < len(shown) < 40
 
 
-@pytest.mark.parametrize(
+@each(
     ("days", "talk", "is_shown"),
     [
         (15, GARDEN, False),
@@ -133,19 +133,9 @@ def test_trust_and_age_come_with_each() -> None:
     assert learnt == KnownEntry(typed.id, "Facts", "the port is 8080", Trust.INFERRED, 11)
 
 
-@pytest.mark.parametrize(
+@each(
     ("section", "text", "quiet"),
-    [
-        ("Open Loops", "Dana calls the bank on {past}", True),
-        ("待办", "林晓 {past} 交报告", True),
-        ("Ongoing", "Dana moves on {past}", True),
-        ("Open Loops", "林晓（{past}）：我去问银行", False),
-        ("Open Loops", "Dana calls the bank on {near}", False),
-        ("Open Loops", "Dana calls the bank on {past} and on {near}", False),
-        ("Open Loops", "Dana calls the bank", False),
-        ("Ongoing", "Dana works at the bank since 2025-01-05", False),
-        ("Facts", "Dana was born on {past}", False),
-    ],
+    table(__file__, "a_plan_whose_day_is_two_weeks_past_is_marked"),
 )
 def test_a_plan_whose_day_is_two_weeks_past_is_marked(section: str, text: str, quiet: bool) -> None:
     """A model reads that nobody said what came of it; no rule ends it."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.window import Window
 from pipimem.notes.message import Message
 
+from tests.cases import each, table
 from tests.notes.building import notes_of
 
 NOTES = notes_of(
@@ -20,17 +20,9 @@ def cleaned(content: str) -> list[str]:
     return [one.content for one in without_recalled_lines(window, NOTES).messages]
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
-    [
-        "- we never deploy on Fridays, says the team",
-        "> - (Tom, 2026-03-01) we never deploy on Fridays, says the team",
-        "“we never deploy on Fridays, says the team”",
-        "> we never deploy on Fridays, sa…",
-        "> deploy on Fridays, says the team",
-        "- 生产环境周五不发布",
-        "- a \\u003cb\\u003e tag",
-    ],
+    table(__file__, "a_quoted_line_goes"),
 )
 def test_a_quoted_line_goes(line: str) -> None:
     """Whole or cut off, with who and when or without, escaped as a block has it."""
@@ -38,7 +30,7 @@ def test_a_quoted_line_goes(line: str) -> None:
     assert cleaned(line) == []
 
 
-@pytest.mark.parametrize(
+@each(
     "line",
     [
         "we never deploy on Fridays, says the team",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import pytest
 from pipimem.memory.regression import RecallCase, RegressionCheck, recall_cases
 from pipimem.notes.apply import applied
 from pipimem.notes.files import File
@@ -26,6 +25,7 @@ from pipimem.notes.operations import (
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 MEMORY = """## Facts
@@ -153,9 +153,7 @@ NAMES = (
 )
 
 
-@pytest.mark.parametrize(
-    ("words", "is_kept"), [(("花生",), True), (("过敏", "芝麻"), True), (("芝麻",), False)]
-)
+@each(("words", "is_kept"), [(("花生",), True), (("过敏", "芝麻"), True), (("芝麻",), False)])
 def test_words_behind_the_arrow_must_go_on_being_found(
     words: tuple[str, ...], is_kept: bool
 ) -> None:

@@ -13,6 +13,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Evidence, Trust
 from pipimem.notes.quote_reason import QuoteReason
 
+from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 
@@ -69,7 +70,7 @@ def test_what_reads_like_an_instruction_is_kept_as_a_quote() -> None:
     assert decision.notes == ("reads like an instruction to the bot (others): kept as a quote",)
 
 
-@pytest.mark.parametrize(
+@each(
     ("kind", "among_others", "trust"),
     [
         (Kind.CONSTRAINT, True, Trust.QUOTED),

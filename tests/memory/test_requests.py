@@ -2,49 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.memory.requests import MemoryRequest, requests, withheld, without_requests
 from pipimem.notes.message import Message
 
+from tests.cases import each, table
 
-@pytest.mark.parametrize(
+
+@each(
     ("said", "about"),
-    [
-        ("Forget that my phone is a Pixel 9.", "my phone is a Pixel 9"),
-        ("Hi! Could you please forget what I said about Rome?", "Rome"),
-        ("@bot delete my birthday from your memory please", "my birthday"),
-        ("小钉，忘掉我的手机号。", "我的手机号"),
-        ("麻烦把我们上周吵架的事忘掉吧", "我们上周吵架"),
-        ("请删除关于我前公司的记忆。", "我前公司"),
-        ("忘掉我说的买琴的事", "买琴"),
-        ("把我之前提到的体检结果忘掉", "体检结果"),
-        ("Forget what I said about my blood.", "my blood"),
-        ("delete what I said about the budget", "the budget"),
-        ("forget the chess thing I mentioned", "chess"),
-        ("forget what we said on Friday about the launch, please", "the launch"),
-        ("请把我的电话号码删掉", "我的电话号码"),
-        ("Delete my phone number, thanks", "my phone number"),
-        ("Forget everything you know about me", "everything you know about me"),
-        ("忘掉我提到的那件事", "我提到的那件事"),
-        ("remember that the deploy is on 3 Dec, and forget that Bob is vegan", "Bob is vegan"),
-        ("会议改到周五，另外忘掉我的手机号", "我的手机号"),
-        ("Please remove what you know about my salary", "my salary"),
-        ("scratch that, forget the chess thing", "chess"),
-        ("stop remembering my birthday", "my birthday"),
-        ("please forget everything about my dentist", "my dentist"),
-        ("Delete everything about my stay in the hospital", "my stay in the hospital"),
-        ("不要记住我的工资", "我的工资"),
-        ("你记得的关于我前男友的都删掉", "我前男友"),
-        ("忘掉我说的买琴那件事吧", "买琴"),
-        ("pip forget my insulin", "my insulin"),
-        ("hey pip, please forget that my cousin is expecting", "my cousin is expecting"),
-        ("小布 忘掉我舅舅住院的事", "我舅舅住院"),
-        ("小布你把我的旧手机号忘掉吧", "我的旧手机号"),
-        ("算了小布，把我怕狗这事忘了", "我怕狗"),
-        ("别记我不吃香菜了", "我不吃香菜"),
-        ("删除我刚才说的体重", "体重"),
-        ("把老吴的旧号码删掉吧", "老吴的旧号码"),
-    ],
+    table(__file__, "a_request_says_what_is_to_be_forgotten"),
 )
 def test_a_request_says_what_is_to_be_forgotten(said: str, about: str) -> None:
     """In the person's own words, without address, politeness and "what I said about"; a word that
@@ -53,33 +19,9 @@ def test_a_request_says_what_is_to_be_forgotten(said: str, about: str) -> None:
     assert requests(said, "Tom", "m7") == (MemoryRequest("forget", about, "Tom", "m7"),)
 
 
-@pytest.mark.parametrize(
+@each(
     "said",
-    [
-        "Forget it.",
-        "Don't forget that the gate closes at ten.",
-        "I forget the names of my neighbours.",
-        "I will never forget the summer in Rome.",
-        "把旧的测试分支删掉",
-        "Delete my branch when you merge",
-        "Delete what I wrote in the draft",
-        "我忘了带伞",
-        "Actually I forgot the salad, and forgot my keys, too",
-        "Stop remembering!",
-        "会议改到周五，然后别忘了带伞",
-        "people forget that it closes at five",
-        "never forget that I like it hot",
-        "小王 忘记带伞了",
-        "谢谢你把我的生日忘了",
-        "别记我账上",
-        "小李把我的地址删了",
-        "Remove everything about the pool from the poster",
-        "Delete everything about parking on our website, please",
-        "别忘了周五的会",
-        "忘了我的密码，怎么找回？",
-        "我把钥匙忘在办公室了",
-        "> Forget that my phone is a Pixel 9.\nwho wrote this?",
-    ],
+    table(__file__, "what_only_speaks_of_forgetting_is_no_request"),
 )
 def test_what_only_speaks_of_forgetting_is_no_request(said: str) -> None:
     """A reminder, an idiom, a story, a quotation."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.memory.rerank import reordered
 from pipimem.recall.budget import Limits
 from pipimem.recall.candidate import Candidate
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall, unsure
+
+from tests.cases import each
 
 LIMITS = Limits(inject=2)
 
@@ -20,7 +21,7 @@ def found(*scores: float) -> tuple[Candidate, ...]:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("scores", "is_unsure"),
     [
         ((1.0, 0.9), False),  # both are shown, in whatever order

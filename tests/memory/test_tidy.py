@@ -14,6 +14,7 @@ from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trus
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Call, Merge, Over, Refile, Reword, Tidied, Tidy
 
+from tests.cases import table
 from tests.notes.building import NOW, notes_of
 
 pytestmark = pytest.mark.anyio
@@ -104,16 +105,7 @@ async def test_an_answer_becomes_operations() -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_done"),
-    [
-        ("Ines plays the cello in a quartet since 2019", True),
-        ("Ines has the cello in a quartet that she plays, since 2019, told at length to us", False),
-        ("Ines plays the cello in a quartet", False),
-        ("Ines plays the cello in a quartet since 2018", False),
-        ("Bob plays the cello in a quartet since 2019", False),
-        ("Ines never plays the cello in a quartet since 2019", False),
-        ("Ines loves the violin since 2019", False),
-        ("Ines plays the cello [PRIVATE] in a quartet since 2019", False),
-    ],
+    table(__file__, "an_inferred_entry_may_be_reworded_tighter"),
 )
 async def test_an_inferred_entry_may_be_reworded_tighter(text: str, is_done: bool) -> None:
     """The same names, numbers and days in fewer of its words; anything else stays as it is."""

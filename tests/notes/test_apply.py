@@ -33,6 +33,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 
+from tests.cases import each, table
 from tests.notes.building import KEY, NOW, notes_of
 
 MEMORY = """# Memory
@@ -354,7 +355,7 @@ def test_a_line_of_the_runtime_of_an_earlier_version_is_replaced_in_its_section(
     assert again.texts[File.SESSION].endswith("## Current State\n\n- ship it\n")
 
 
-@pytest.mark.parametrize(
+@each(
     "typed",
     [
         "- call the bank <!-- Dana does it -->\n- fix it\n",
@@ -422,20 +423,9 @@ def test_a_fold_keeps_the_originals_word_for_word() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "# heading",
-        "- - x",
-        "```code",
-        "<!-- gone",
-        "1. one",
-        "> q",
-        "---",
-        "[ ] todo",
-        "\\",
-        "* * *",
-    ],
+    table(__file__, "a_text_that_looks_like_markdown_becomes_one_bullet"),
 )
 def test_a_text_that_looks_like_markdown_becomes_one_bullet(text: str) -> None:
     """Nothing a model writes can open a fence, a comment or a heading."""
@@ -474,9 +464,7 @@ def test_confirming_says_who_said_it_again() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("was", "now"), [(Trust.QUOTED, Trust.INFERRED), (Trust.EXPLICIT, Trust.EXPLICIT)]
-)
+@each(("was", "now"), [(Trust.QUOTED, Trust.INFERRED), (Trust.EXPLICIT, Trust.EXPLICIT)])
 def test_a_second_voice_makes_a_quote_what_it_says(was: Trust, now: Trust) -> None:
     """Confirmed with another trust, also by what says the very same; nothing else changes its."""
     notes = notes_of(MEMORY, trust=was)
@@ -519,7 +507,7 @@ def test_what_was_of_no_help_is_on_probation_until_it_is_recalled() -> None:
         assert refused.reason == "a person typed it or asked for it"
 
 
-@pytest.mark.parametrize("text", ["a\0b", "```", "<script>", "# not a heading", "---", "<!-- open"])
+@each("text", ["a\0b", "```", "<script>", "# not a heading", "---", "<!-- open"])
 def test_no_text_of_a_thought_spoils_the_file_for_what_comes_after(text: str) -> None:
     """Whatever a model says stays inside its own line, and the file stays a text that can be
     read.
@@ -542,12 +530,8 @@ def test_an_empty_text_is_refused() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "tail", ["```\ncode\n", "<!-- a note to self\n\nmore\n", "- x\n  ```\n  code\n"]
-)
-@pytest.mark.parametrize(
-    "head", ["## Facts\n\n", "## Facts\n\n- a\n\n", "# Memory\n\nprose\n\n", ""]
-)
+@each("tail", ["```\ncode\n", "<!-- a note to self\n\nmore\n", "- x\n  ```\n  code\n"])
+@each("head", ["## Facts\n\n", "## Facts\n\n- a\n\n", "# Memory\n\nprose\n\n", ""])
 def test_what_somebody_left_open_swallows_nothing(head: str, tail: str) -> None:
     """An unclosed fence or comment at the end: what is new is read all the same, and what stood
     there stays as it was.
@@ -616,7 +600,7 @@ def test_what_is_new_leaves_its_neighbours_in_their_sections(memory: str, kind: 
     }
 
 
-@pytest.mark.parametrize("above", ["", "- first\n", "prose\n"])
+@each("above", ["", "- first\n", "prose\n"])
 def test_prose_below_an_entry_stays_prose(above: str) -> None:
     """A paragraph straight below code of an entry that is replaced, moved or taken out goes to
     no other entry.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-import pytest
 from pipimem.notes.apply import applied
 from pipimem.notes.entry import Entry
 from pipimem.notes.guards import counted, is_used_up, refusals, reopens
@@ -26,6 +25,7 @@ from pipimem.notes.operations import (
 )
 from pipimem.text.words.similarity import bigrams, share_in
 
+from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 SAID = Evidence(("m9",), 9)
@@ -43,7 +43,7 @@ def all_out(notes: Notes) -> list[Operation]:
     return [Invalidate(entry.target, "x") for entry in notes.memory.entries]
 
 
-@pytest.mark.parametrize(("entries", "allowed"), [(4, 3), (12, 3), (16, 4), (19, 4), (40, 10)])
+@each(("entries", "allowed"), [(4, 3), (12, 3), (16, 4), (19, 4), (40, 10)])
 def test_a_run_may_take_out_three_or_a_quarter(entries: int, allowed: int) -> None:
     """Whichever is more; the rest of the run is refused with the number."""
     notes = notes_of(memory(entries), trust=Trust.INFERRED)
@@ -58,7 +58,7 @@ def test_people_and_rules_are_not_bound() -> None:
     assert refused(notes, *all_out(notes), author=Author.RULE) == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("trust", "dropped", "merged", "renewed"),
     [
         (Trust.HUMAN, True, True, True),
@@ -171,8 +171,8 @@ def replaces(entries: Sequence[Entry], day: int) -> list[Operation]:
     return found
 
 
-@pytest.mark.parametrize("destroys", [ends, merges, replaces])
-@pytest.mark.parametrize("age", [0, 90])
+@each("destroys", [ends, merges, replaces])
+@each("age", [0, 90])
 def test_in_any_30_days_models_take_out_at_most_half_of_what_stood(
     destroys: Callable[[Sequence[Entry], int], list[Operation]], age: int
 ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
 from pipimem.notes.headings import (
     SECTIONS,
     block_heading,
@@ -16,8 +15,10 @@ from pipimem.notes.headings import (
 )
 from pipimem.notes.kinds import Kind
 
+from tests.cases import each, table
 
-@pytest.mark.parametrize(
+
+@each(
     ("title", "section"),
     [
         ("Current State", "Current State"),
@@ -49,7 +50,7 @@ def test_the_heading_that_is_there_is_kept() -> None:
     assert title_for("Next Steps", ["Current State"], "用户想要什么，还没有人知道") == "Next Steps"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "heading"),
     [
         ("", "Decisions"),
@@ -64,17 +65,9 @@ def test_a_file_without_standard_headings_goes_on_in_the_language_of_its_text(
     assert heading_for(Kind.DECISION, [], text) == heading
 
 
-@pytest.mark.parametrize(
+@each(
     ("start", "end", "heading"),
-    [
-        ("2026-03-02T09:10+08:00", "2026-03-02T18:20+08:00", "2026-03-02 09:10–18:20 +08:00 · T"),
-        (
-            "2026-03-02T09:10+08:00",
-            "2026-03-04T18:20+08:00",
-            "2026-03-02 09:10 – 2026-03-04 18:20 +08:00 · T",
-        ),
-        ("2026-03-02T23:10+00:00", "2026-03-03T08:00+08:00", "2026-03-03 07:10–08:00 +08:00 · T"),
-    ],
+    table(__file__, "a_heading_is_read_back"),
 )
 def test_a_heading_is_read_back(start: str, end: str, heading: str) -> None:
     """What is written says the same times when it is read, whatever the offset."""

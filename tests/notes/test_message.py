@@ -9,10 +9,12 @@ import pytest
 from pipimem import ArgumentError, Message
 from pipimem.notes.message import checked_messages
 
+from tests.cases import each
+
 PARTS = [{"type": "text", "text": "tea is at four"}]
 
 
-@pytest.mark.parametrize(
+@each(
     ("field", "value", "says"),
     [
         ("content", None, "Message.content must be str, not None"),
@@ -35,14 +37,14 @@ def test_a_field_of_another_type_is_refused_with_what_to_do(
         replace(Message.user("tea is at four"), **{field: value})
 
 
-@pytest.mark.parametrize("make", [Message.user, Message.assistant, Message.tool])
+@each("make", [Message.user, Message.assistant, Message.tool])
 def test_every_way_to_make_one_checks(make: Any) -> None:
     """A TypeError as well, for who catches that."""
     with pytest.raises(TypeError):
         make(None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("messages", "says"),
     [
         (None, "messages must be Iterable, not None"),

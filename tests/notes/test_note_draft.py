@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.notes.note_draft import Draft, bullet_text
 from pipimem.text.markdown.parser import parsed
+
+from tests.cases import each, table
 
 ORDER = {"Participants": 0, "Facts": 1, "Decisions": 2}
 NOTE = "# Memory\n\n## Facts\n\n1. one\n2. two\n\n## Decisions\n\n* Postgres\n"
@@ -76,16 +77,9 @@ def test_a_plain_section_of_a_person_is_left_alone() -> None:
     assert (theirs.text(), ours.text()) == (text, "## Session Title\n\nAnother\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "line"),
-    [
-        ("plain\n  words", "plain words"),
-        ("a <!-- b", "a < !-- b"),
-        ("# no heading", "# no heading"),
-        ("```sh\nls\n```", "```sh ls ```"),
-        ("```sh", "\\```sh"),
-        ("~~~\nls\n~~~", "\\~~~ ls ~~~"),
-    ],
+    table(__file__, "any_text_is_one_bullet"),
 )
 def test_any_text_is_one_bullet(text: str, line: str) -> None:
     """Folded to one line that Markdown reads as plain text."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Trust
@@ -15,10 +14,11 @@ from pipimem.notes.quote_reason import (
     why_awaiting,
 )
 
+from tests.cases import each
 from tests.notes.building import notes_of
 
 
-@pytest.mark.parametrize(
+@each(
     ("reason", "awaits"),
     [
         (QuoteReason.INSTRUCTION, False),
@@ -27,7 +27,7 @@ from tests.notes.building import notes_of
         (QuoteReason.NEWCOMER, True),
     ],
 )
-@pytest.mark.parametrize("heading", [Kind.CONSTRAINT, Kind.FACT, None])
+@each("heading", [Kind.CONSTRAINT, Kind.FACT, None])
 def test_the_record_says_why_wherever_a_person_moves_it(
     reason: QuoteReason, awaits: bool, heading: Kind | None
 ) -> None:

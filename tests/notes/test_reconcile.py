@@ -10,6 +10,7 @@ from pipimem.notes.ledger import Delta, Ledger, Record
 from pipimem.notes.operations import Trust
 from pipimem.notes.reconcile import reconciled
 
+from tests.cases import each
 from tests.notes.building import notes_of
 
 OLD = "## Facts\n\n- the port is 8080\n- Dana is on leave until Monday\n\n## Decisions\n\n- we ship on Thursday\n"
@@ -96,7 +97,7 @@ def test_a_new_entry_is_a_persons() -> None:
     assert (record.trust, record.kind) == (Trust.HUMAN, "decision")
 
 
-@pytest.mark.parametrize("place", ["## Facts\n\n", "8080\n", "## Decisions\n\n", "Thursday\n"])
+@each("place", ["## Facts\n\n", "8080\n", "## Decisions\n\n", "Thursday\n"])
 def test_a_line_typed_elsewhere_is_no_rewording_of_one_deleted_in_the_same_save(place: str) -> None:
     """They share half of their pairs of letters; what the old one rests on is not its own."""
     typed, deleted = "- Dora leaves on Sunday\n", "- Dana is on leave until Monday\n"

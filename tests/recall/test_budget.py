@@ -12,6 +12,7 @@ from pipimem.recall.items import Item, Source
 from pipimem.text.fence import RECALLED_NOTE
 from pipimem.text.token_count import estimate
 
+from tests.cases import each
 from tests.recall.conftest import NOW
 
 KEY = b"a channel's key"
@@ -60,6 +61,7 @@ def items(draw: st.DrawFn) -> tuple[Item, ...]:
     return tuple(found)
 
 
+@pytest.mark.slow
 @given(items(), items(), st.integers(100, 6_000), st.integers(40, 2_000))
 def test_no_name_heading_or_text_makes_a_block_larger_than_its_limits(
     found: tuple[Item, ...], said: tuple[Item, ...], chars: int, tokens: int
@@ -76,7 +78,7 @@ def test_no_name_heading_or_text_makes_a_block_larger_than_its_limits(
     assert estimate(block) <= tokens
 
 
-@pytest.mark.parametrize("source", [Source.MEMORY, Source.LOG])
+@each("source", [Source.MEMORY, Source.LOG])
 def test_a_long_name_and_a_long_heading_are_shown_in_part(source: Source) -> None:
     """80 characters of each; the text is whole."""
     item = Item("x:1", source, "冗" * 3_000, "", "the red box", NOW, speaker="名" * 3_000)
@@ -87,7 +89,7 @@ def test_a_long_name_and_a_long_heading_are_shown_in_part(source: Source) -> Non
     assert len(block) < 400
 
 
-@pytest.mark.parametrize("source", [Source.MEMORY, Source.HISTORY, Source.LOG])
+@each("source", [Source.MEMORY, Source.HISTORY, Source.LOG])
 def test_a_secret_in_a_heading_or_a_name_is_masked(source: Source) -> None:
     """Before it is cut: what is left of it would be no secret that anybody knows."""
     secret = "ghp_" + "a1B2" * 9

@@ -11,6 +11,7 @@ from pipimem.recall.synonyms import load_synonyms
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import table
 from tests.recall.conftest import NOW, items_of, notes_from
 
 
@@ -32,29 +33,7 @@ def shown(words: Words, question: str, *texts: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        (
-            "The backup server A is in the Berlin data centre.",
-            "The backup server B is in the Berlin data centre.",
-        ),
-        (
-            "The backup server listens on port 8080 in Berlin.",
-            "The backup server listens on port 9090 in Berlin.",
-        ),
-        (
-            "Alice keeps the key of the backup server room.",
-            "Bob keeps the key of the backup server room.",
-        ),
-        (
-            "The backup server room is locked by plan b every night.",
-            "The backup server room is locked by plan c every night.",
-        ),
-        (
-            "The backup server runs node_exporter behind the proxy.",
-            "The backup server runs db_exporter behind the proxy.",
-        ),
-        ("备份服务器机房的钥匙由王芳保管", "备份服务器机房的钥匙由李强保管"),
-    ],
+    table(__file__, "a_name_a_number_or_a_letter_makes_another_fact"),
 )
 def test_a_name_a_number_or_a_letter_makes_another_fact(words: Words, one: str, other: str) -> None:
     """Hardly a word differs, and it is the one that matters: both are shown."""
@@ -68,17 +47,7 @@ def test_a_name_a_number_or_a_letter_makes_another_fact(words: Words, one: str, 
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        (
-            "The backup server is in the Berlin data centre.",
-            "The backup server is in the Berlin data centre!",
-        ),
-        (
-            "The backup server stands in the Berlin data centre.",
-            "the backup server stands in the Berlin data centres",
-        ),
-        ("备份服务器机房的钥匙在前台", "备份服务器机房的钥匙在前台。"),
-    ],
+    table(__file__, "what_is_said_twice_is_shown_once"),
 )
 def test_what_is_said_twice_is_shown_once(words: Words, one: str, other: str) -> None:
     """Other endings, case and punctuation make no other fact."""
@@ -106,28 +75,7 @@ def test_what_two_people_say_of_themselves_are_two_facts(words: Words) -> None:
 
 @pytest.mark.parametrize(
     ("question", "older", "newer"),
-    [
-        (
-            "2.4 什么时候发布？",
-            "林晓（2026-03-02）：2.4 定在3月20日发布",
-            "林晓（2026-03-11）：2.4 推迟到3月27日发布，压测还没做完",
-        ),
-        (
-            "when is 2.4 released?",
-            "Tom (2026-02-01): release 2.4 is on March 20",
-            "Ann (2026-03-01): we moved the release of 2.4 to March 27 because the load test is not done yet",
-        ),
-        (
-            "which port does the gateway use?",
-            "Tom (2026-02-01): the gateway uses port 8080",
-            "Tom (2026-03-01): the gateway now uses port 9090, since the old one clashed with the proxy",
-        ),
-        (
-            "谁值班？",
-            "林晓（2026-02-01）：值班的是老周",
-            "林晓（2026-03-01）：从三月起值班的是王芳，老周休假",
-        ),
-    ],
+    table(__file__, "of_two_words_on_one_subject_the_newer_comes_first"),
 )
 def test_of_two_words_on_one_subject_the_newer_comes_first(
     words: Words, question: str, older: str, newer: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import pytest
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall, recall
@@ -12,6 +11,8 @@ from pipimem.recall.refinement import refined
 from pipimem.recall.synonyms import synonyms_in
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
+
+from tests.cases import each, table
 
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
 ENTRIES = (
@@ -33,24 +34,16 @@ def asked(text: str) -> Recall:
     return recall(index, text, now=NOW)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "write me a limerick about a goat",
-        "tell me another joke about carpets",
-        "what's the weather like in the mountains?",
-        "translate into French: see you in September",
-        "今天杭州会下雨吗",
-        "写一首关于医院的诗",
-        "把“合同”翻译成英语",
-    ],
+    table(__file__, "an_order_that_memory_has_no_part_in_is_not_looked_for"),
 )
 def test_an_order_that_memory_has_no_part_in_is_not_looked_for(text: str) -> None:
     """A joke, a poem, a translation, the weather: whatever they name."""
     assert asked(text).reason == "an order that memory has no part in"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "how do you get wine out of a carpet?",
@@ -64,7 +57,7 @@ def test_one_word_of_a_question_about_the_world_is_chance(text: str) -> None:
     assert asked(text).candidates == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "finds"),
     [
         ("how do we get our carpet clean?", "Had the kitchen carpet cleaned in May"),

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.recall.intents import Intent, answers, intents_of
 from pipimem.recall.items import Item, Source
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "intent"),
     [
         ("下一步该做什么", Intent.NEXT),

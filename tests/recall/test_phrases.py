@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from re import _parser  # type: ignore[attr-defined]  # the only parser of regular expressions
 from typing import Any
 
-import pytest
 from pipimem import resources
 from pipimem.recall import phrases, refinement
 from pipimem.recall.phrases import weak_words
@@ -14,8 +13,10 @@ from pipimem.text.patterns import Pattern
 from pipimem.text.word_lists import stop_words
 from pipimem.text.words.index_words import Stemmer
 
+from tests.cases import each
 
-@pytest.mark.parametrize("table", sorted(resources.sections("recall/weak_words")))
+
+@each("table", sorted(resources.sections("recall/weak_words")))
 def test_english_words_stand_as_the_stemmer_leaves_them(table: str) -> None:
     """A word in another form would never be met: a stem is its own stem, and no stop word
     arrives.
@@ -49,7 +50,7 @@ def test_every_pattern_compiles() -> None:
         phrases.phrases(section.partition(":")[0])
 
 
-@pytest.mark.parametrize("name", ["phrases", "answer_kinds"])
+@each("name", ["phrases", "answer_kinds"])
 def test_what_stands_under_chinese_needs_a_character_beyond_ascii(name: str) -> None:
     """Texts of ASCII are not searched for it: a line that fits one would be missed there."""
     for section, lines in resources.sections(f"recall/{name}").items():
@@ -98,7 +99,7 @@ def _piece_needs_more_than_ascii(kind: str, value: Any) -> bool:
             return False
 
 
-@pytest.mark.parametrize("name", ["phrases", "weak_words", "small_talk", "memory_questions"])
+@each("name", ["phrases", "weak_words", "small_talk", "memory_questions"])
 def test_each_line_holds_one_phrase_in_small_letters_of_its_pattern(name: str) -> None:
     """No line stands twice in its list, none ends in white space; what is looked for in small
     letters is written so.

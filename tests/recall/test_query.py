@@ -7,10 +7,11 @@ from pipimem.recall.query import Query
 from pipimem.recall.refinement import refined
 from pipimem.text.words.index_words import Words
 
+from tests.cases import each
 from tests.recall.conftest import NOW
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("when is my next appointment?", True),

@@ -12,6 +12,7 @@ from pipimem.recall.synonyms import load_synonyms
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import table
 from tests.recall.conftest import NOW, items_of, notes_from
 
 MEMORY = """## Preferences
@@ -57,15 +58,7 @@ def found(speaking: tuple[Index, object], ask: str, speaker: str = "") -> list[s
 
 @pytest.mark.parametrize(
     "ask",
-    [
-        "解释一下这段代码",
-        "代码审查一下",
-        "review this code",
-        "React hooks 语法",
-        "please review my code",
-        "explain this function",
-        "how long does rice take?",
-    ],
+    table(__file__, "orders_that_name_nothing_of_memory_are_silent"),
 )
 def test_orders_that_name_nothing_of_memory_are_silent(
     speaking: tuple[Index, object], ask: str
@@ -88,16 +81,7 @@ def test_as_usual_brings_the_preferences_of_who_speaks(
 
 @pytest.mark.parametrize(
     ("ask", "finds"),
-    [
-        ("芒果能吃吗", "小林对芒果过敏"),
-        ("can people eat mangoes in winter?", "Dana is allergic to mangoes"),
-        ("虾怎么做好吃", "爸爸不吃虾"),
-        ("家里谁不吃虾", "爸爸不吃虾"),
-        ("家里的猫叫什么", "家里养了一只猫，叫芝麻"),
-        ("what is OrderService written in?", "OrderService is written in Go"),
-        ("do we still use React Native?", "The app is built with React Native"),
-        ("zephy-rrnderer-v6 要多少内存", "zephyr-renderer-v6 needs 4 GB"),
-    ],
+    table(__file__, "what_is_named_is_found"),
 )
 def test_what_is_named_is_found(speaking: tuple[Index, object], ask: str, finds: str) -> None:
     """A warning though the question is general, one character, capitals, an identifier's slips."""

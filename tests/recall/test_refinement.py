@@ -7,6 +7,7 @@ from pipimem.recall.query import Query
 from pipimem.recall.refinement import refined
 from pipimem.text.words.index_words import Words
 
+from tests.cases import table
 from tests.recall.conftest import NOW
 
 
@@ -75,14 +76,7 @@ def test_what_is_next_may_be_asked_in_everyday_words(ask, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "what were we doing on 5 March?",
-        "三月五号那天出了什么事",
-        "what happened last Friday?",
-        "上周四我们聊了什么",
-        "3月5号发生了什么",
-        "昨天干嘛了",
-    ],
+    table(__file__, "a_question_may_ask_for_nothing_but_a_day"),
 )
 def test_a_question_may_ask_for_nothing_but_a_day(ask, text: str) -> None:
     """One that has been; what else is named makes it a question about that."""
@@ -91,14 +85,7 @@ def test_a_question_may_ask_for_nothing_but_a_day(ask, text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "what did the archive do on 5 March?",
-        "今天星期几",
-        "明天做什么",
-        "when is 5 March?",
-        "see you on 5 March",
-        "下周有什么计划",
-    ],
+    table(__file__, "a_day_to_come_or_a_thing_is_no_question_for_a_day"),
 )
 def test_a_day_to_come_or_a_thing_is_no_question_for_a_day(ask, text: str) -> None:
     """History has nothing of tomorrow."""
@@ -107,23 +94,7 @@ def test_a_day_to_come_or_a_thing_is_no_question_for_a_day(ask, text: str) -> No
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [
-        ("你好", "chat that asks for nothing"),
-        ("OK, thanks a lot!", "chat that asks for nothing"),
-        ("哈哈哈，好的好的", "chat that asks for nothing"),
-        ("git push origin main", "a command for a shell"),
-        ("$ ls -la", "a command for a shell"),
-        ("python -m pytest -q", "a command for a shell"),
-        ("运行测试", "an order that names nothing"),
-        ("重新部署服务", "an order that names nothing"),
-        ("run all the tests again", "an order that names nothing"),
-        ("Promise 怎么用", "a question any textbook answers"),
-        (
-            "what is the difference between a process and a thread?",
-            "a question any textbook answers",
-        ),
-        ("……", "no word to look for"),
-    ],
+    table(__file__, "the_reason_to_stay_silent"),
 )
 def test_the_reason_to_stay_silent(ask, text: str, reason: str) -> None:
     """Chat, commands, orders and textbook questions have nothing to look for."""
@@ -132,16 +103,7 @@ def test_the_reason_to_stay_silent(ask, text: str, reason: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "pnpm",
-        "好的，发布窗口是什么时候",
-        "git 分支命名有什么规则",
-        "run the tests on nimbus",
-        "测试跑了吗？",
-        "why do we use Redis in our project?",
-        "青鸟怎么用",
-        "make it so that staging restarts",
-    ],
+    table(__file__, "what_names_something_is_looked_for"),
 )
 def test_what_names_something_is_looked_for(ask, text: str) -> None:
     """The gates are narrow: a thing, a project of ours or a question opens them."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.recall.spelling import Spelling
 
+from tests.cases import each
 
-@pytest.mark.parametrize("slip", ["gatewya", "gatway", "gatteway", "gatewau"])
+
+@each("slip", ["gatewya", "gatway", "gatteway", "gatewau"])
 def test_one_slip_finds_the_word(slip: str) -> None:
     """Two letters in each other's place, one missing, one added, one wrong."""
     spelling = Spelling()
@@ -14,7 +15,7 @@ def test_one_slip_finds_the_word(slip: str) -> None:
     assert spelling.near(slip) == ("gateway",)
 
 
-@pytest.mark.parametrize("other", ["getawya", "hateway", "gate", "gatekeeper", "gtaewya"])
+@each("other", ["getawya", "hateway", "gate", "gatekeeper", "gtaewya"])
 def test_two_slips_or_another_first_letter_find_nothing(other: str) -> None:
     """What is further away is another word."""
     spelling = Spelling()

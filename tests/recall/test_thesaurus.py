@@ -58,6 +58,7 @@ def test_a_phrase_that_hangs_on_a_stop_word_is_left_out(phrase: str, words: Word
     assert _others(Thesaurus(compiled([f"{phrase}, zebra"], words)), "zebra") == {}
 
 
+@pytest.mark.slow
 def test_a_checkout_compiles_its_texts_once(words: Words) -> None:
     """The first start compiles them, the next one finds them in the user's cache; a wheel has
     them beside the texts.

@@ -17,6 +17,7 @@ from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, text_hash
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
 from tests.meanings import Toy
 
 NOW = datetime.fromisoformat("2026-08-20T12:00:00+08:00")
@@ -141,7 +142,7 @@ def test_bytes_that_are_no_vectors_are_left(count: int, dimension: int, rest: by
         assert len(vectors) == 0
 
 
-@pytest.mark.parametrize("cut", [0, 3, 8, 20, -1])
+@each("cut", [0, 3, 8, 20, -1])
 def test_half_a_file_is_left(cut: int) -> None:
     """Its length says so."""
     vectors = Vectors(b"key")

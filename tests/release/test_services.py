@@ -14,6 +14,7 @@ import pytest
 import yaml
 from pipimem.cli.commands import pipimem
 
+from tests.cases import each
 from tests.release.conftest import ROOT
 
 UNITS = sorted((ROOT / "examples").glob("*.service"))
@@ -30,7 +31,7 @@ def understood(arguments: list[str]) -> None:
     command.make_context(name, options, parent=context)
 
 
-@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+@each("unit", UNITS)
 def test_a_unit_runs_a_command_that_there_is(unit: Path) -> None:
     """With its options."""
     (line,) = re.findall(r"^ExecStart=(.*)$", unit.read_text("utf-8"), re.MULTILINE)
@@ -61,7 +62,7 @@ def _systemd_analyze(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("name", SERVICES)
+@each("name", SERVICES)
 def test_a_service_runs_a_command_that_there_is(name: str) -> None:
     """And asks the address for its health that it serves it on."""
     service = SERVICES[name]
@@ -70,7 +71,7 @@ def test_a_service_runs_a_command_that_there_is(name: str) -> None:
     assert f"http://{address}/healthz" in service["healthcheck"]["test"][-1]
 
 
-@pytest.mark.parametrize("name", SERVICES)
+@each("name", SERVICES)
 def test_a_service_may_do_no_more_than_it_must(name: str) -> None:
     """No root, no capability, nothing to write but the workspace; more time to stop than turns have."""
     service = SERVICES[name]

@@ -8,10 +8,10 @@ import tomllib
 from pathlib import Path
 
 import pipimem
-import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
 
+from tests.cases import each
 from tests.release.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
@@ -45,7 +45,7 @@ def test_every_python_that_is_named_is_tested() -> None:
     assert "3.10" not in accepted
 
 
-@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.name)
+@each("workflow", WORKFLOWS)
 def test_a_workflow_runs_scripts_that_there_are(workflow: Path) -> None:
     """And no job may do more than it says: all of them begin with no permission at all."""
     text = workflow.read_text("utf-8")

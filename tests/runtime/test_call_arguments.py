@@ -13,6 +13,7 @@ from pipimem.errors import ArgumentError
 from pipimem.runtime.call_arguments import require_targets
 from pipimem.runtime.channel import Channel
 
+from tests.cases import each
 from tests.runtime.test_channel_memory import opened, workspace
 
 NAIVE = datetime(2026, 3, 1, 12, 0)  # noqa: DTZ001 - it is the one that is refused
@@ -37,7 +38,7 @@ def test_a_memory_is_made_of_what_it_needs(
         Pipimem(workspace(tmp_path), **given)
 
 
-@pytest.mark.parametrize("folder", [None, 5, b"memory"])
+@each("folder", [None, 5, b"memory"])
 def test_a_workspace_is_a_path(folder: Any) -> None:
     """Also what a path cannot be made of is told."""
     with pytest.raises(ArgumentError, match="workspace must be str or PathLike"):

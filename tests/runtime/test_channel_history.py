@@ -17,6 +17,7 @@ from pipimem import (
     NothingFound,
 )
 
+from tests.cases import each
 from tests.runtime.building import Hands, opened, read, workspace, write
 
 pytestmark = pytest.mark.anyio
@@ -106,7 +107,7 @@ async def test_a_change_tells_which_messages_it_read(root: Path) -> None:
         assert learnt.messages == (1, 1)
 
 
-@pytest.mark.parametrize(
+@each(
     ("why", "messages"),
     [
         ("messages 121–150", (121, 150)),

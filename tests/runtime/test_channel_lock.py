@@ -14,7 +14,7 @@ from pipimem.runtime.channel_lock import ChannelLock
 
 from tests.runtime.building import settings, workspace
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 
 async def _take(lock: ChannelLock) -> None:
@@ -50,7 +50,7 @@ async def test_another_event_loop_is_refused_while_it_is_in_use(anyio_backend_na
         with pytest.raises(WorkspaceError, match="another event loop"):
             await _elsewhere(anyio_backend_name, _take, lock)
     await _elsewhere(anyio_backend_name, _take, lock)
-    with anyio.fail_after(5):
+    with anyio.fail_after(60):
         await _take(lock)
 
 
@@ -75,7 +75,7 @@ async def test_a_turn_in_a_second_event_loop_ends_no_turn_of_the_first(
             begun = await channel.before_turn(name)
             await channel.after_turn(begun, [Message.user(name, id=name)])
 
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             async with channel._lock:  # as while a turn of this loop is stored
                 with pytest.raises(WorkspaceError, match="another event loop"):
                     await _elsewhere(anyio_backend_name, turn, "elsewhere")

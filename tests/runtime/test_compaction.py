@@ -13,6 +13,7 @@ from pipimem.notes.operations import Bullet
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Consolidate, Consolidated, Learned, Refreshed, Task
 
+from tests.cases import table
 from tests.runtime.building import opened, read, say, workspace, write
 
 pytestmark = pytest.mark.anyio
@@ -422,14 +423,7 @@ async def test_what_is_corrected_after_a_compaction_does_not_stand(tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("promise", "stays", "done"),
-    [
-        (
-            "I'll call the plumber tomorrow",
-            "Our budget for paint is 240 euros, not more",
-            "I called the plumber",
-        ),
-        ("我们周五之前要订油漆", "我在学校教书，周三晚上要值班", "油漆订好了"),
-    ],
+    table(__file__, "what_was_done_meanwhile_is_open_no_more"),
 )
 async def test_what_was_done_meanwhile_is_open_no_more(
     tmp_path: Path, promise: str, stays: str, done: str

@@ -47,7 +47,7 @@ async def room(root: Path, toy: Toy, timeout: float = 5.0) -> AsyncIterator[Chan
 
 async def embedded(channel: Channel) -> None:
     """Wait until nothing is left to be embedded."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while (
             channel._recall_service.texts_without_vectors(1)
             or not channel._recall_service.embeddings.is_ready
@@ -81,7 +81,7 @@ async def test_other_words_for_the_same_are_found(root: Path) -> None:
         assert toy.asked == [QUESTION]
         write(root, "MEMORY.md", ENTRIES.replace("eleven", "twelve"))
         before = list(toy.embedded)
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             # A turn waits for no writer: while one keeps vectors it has the notes as they were.
             while "the kiln takes twelve hours" not in toy.embedded:
                 await channel.before_turn("anything new?")
@@ -101,7 +101,7 @@ async def test_a_turn_that_reads_an_emptied_file_has_nothing_embedded_anew(root:
         await embedded(channel)
         before = list(toy.embedded)
         write(root, "MEMORY.md", ENTRIES.replace("eleven", "twelve"))
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while "the kiln takes twelve hours" not in toy.embedded:
                 await channel.before_turn("anything new?")
                 await embedded(channel)
@@ -165,6 +165,7 @@ async def test_an_embedder_without_a_name_is_none(
 
 
 @pytest.mark.anyio
+@pytest.mark.both_loops
 async def test_an_embedder_that_is_cancelled_is_no_cancelled_turn(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,6 +183,7 @@ async def test_an_embedder_that_is_cancelled_is_no_cancelled_turn(
 
 
 @pytest.mark.anyio
+@pytest.mark.both_loops
 async def test_a_late_embedder_is_not_waited_for(root: Path) -> None:
     """The turn goes on by words; asked again the vector is there."""
     toy = Toy()
@@ -195,6 +197,7 @@ async def test_a_late_embedder_is_not_waited_for(root: Path) -> None:
 
 
 @pytest.mark.anyio
+@pytest.mark.both_loops
 async def test_no_index_is_laid_to_rest_under_a_question(root: Path) -> None:
     """While a recall waits for its vector the channel may fall quiet."""
     toy = Toy()

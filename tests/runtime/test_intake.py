@@ -10,6 +10,7 @@ from pipimem import Message, Pipimem, PrivateCounts, PrivateSettings, SecretSett
 from pipimem.runtime.intake import Intake
 from pipimem.text.fence import fenced
 
+from tests.cases import each
 from tests.runtime.building import MORNING, Hands, opened, read, settings, workspace
 
 INTAKE = Intake(PrivateSettings())
@@ -49,7 +50,7 @@ def test_blanks_that_a_host_puts_around_a_message_make_no_other_one() -> None:
         assert INTAKE.unknown_messages([held], logged) == []
 
 
-@pytest.mark.parametrize("line", ["the tag <private> hides", "</private> ends it", "`<private>`"])
+@each("line", ["the tag <private> hides", "</private> ends it", "`<private>`"])
 def test_a_tag_in_an_injected_block_hides_nothing(line: str) -> None:
     """Of the message behind the block, whose own tags count as ever."""
     block = fenced([("MEMORY: Facts", [line])], b"key")

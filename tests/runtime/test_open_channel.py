@@ -19,7 +19,7 @@ from tests.runtime.observability.talk import (
     talk,
 )
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 
 @dataclass

@@ -19,7 +19,7 @@ from pipimem.sidecar.tasks import Answer, Call, Consolidated, Refresh, Refreshed
 
 from tests.runtime.building import read, settings, workspace
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 
 def script() -> Scripted:
@@ -58,7 +58,7 @@ async def test_a_quiet_channel_is_looked_after(tmp_path: Path) -> None:
         channel = await pipimem.channel("room")
         for _ in range(2):
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             while "greeting" not in read(root, "SESSION.md"):
                 await anyio.sleep(0.05)
             while not (await channel.notes()).ledger.pending:
@@ -255,13 +255,13 @@ def test_closing_in_the_event_loop_of_another_thread_is_refused(tmp_path: Path) 
     started.wait()
 
     async def close() -> None:
-        with anyio.fail_after(5):
+        with anyio.fail_after(60):
             await pipimem.aclose()
 
     with pytest.raises(WorkspaceError, match=r"in the loop of start\(\)"):
         anyio.run(close)
     tried.set()
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
     anyio.run(close)
 

@@ -84,13 +84,13 @@ def test_a_thread_that_read_earlier_puts_no_older_notes_in_place(
     def slow_at_first(sync: IndexSync, *words: object) -> IndexSync:
         if not is_indexing.is_set():
             is_indexing.set()
-            may_go_on.wait(10)
+            may_go_on.wait(60)
         return updated(sync, *words)  # type: ignore[arg-type]
 
     monkeypatch.setattr(IndexSync, "updated", slow_at_first)
     slow, quick = threading.Thread(target=room.notes), threading.Thread(target=room.notes)
     slow.start()
-    assert is_indexing.wait(10)
+    assert is_indexing.wait(60)
     write(root, "MEMORY.md", "## Facts\n\n- the mail server is called apollo now\n")
     quick.start()
     quick.join(0.3)

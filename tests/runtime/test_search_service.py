@@ -205,6 +205,7 @@ def test_other_words_of_peoples_own_make_it_anew(
     assert "the ferry leaves at nine" in texts
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("always")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())

@@ -34,6 +34,7 @@ async def test_pages_meet_and_end(tmp_path: Path) -> None:
             await channel.transcript.page(count=0)
 
 
+@pytest.mark.slow
 async def test_some_messages_alone(tmp_path: Path) -> None:
     """By who said them, in which role and when; each page goes on where the one before ended."""
     first = datetime(2026, 3, 2, 9, tzinfo=UTC)

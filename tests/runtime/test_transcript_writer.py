@@ -11,7 +11,7 @@ from pipimem.store.channel import ChannelStore
 
 from tests.runtime.building import Hands, opened, read, workspace
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 ASKED, CALLED, DONE = Message.user("move the stand-up"), Message.assistant("calling"), "moved"
 PRINTED = Message("tool", "calendar: ok")

@@ -83,6 +83,7 @@ async def test_a_turn_says_what_it_costs_and_what_it_rests_on(tmp_path: Path) ->
         assert (await channel.before_turn("你好")).sources == ()
 
 
+@pytest.mark.slow
 async def test_a_turn_stays_within_its_tokens(tmp_path: Path) -> None:
     """A first turn within 1,900 of the snapshot and 1,800 of recall, a later one within 600 and
     1,800, whatever memory holds.
@@ -191,7 +192,7 @@ async def test_before_turn_never_waits_for_a_commit(
         tasks.start_soon(channel.remember, "the gateway is called Hermes")
         await anyio.to_thread.run_sync(begun.wait)
         try:
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 turn = await channel.before_turn("你好, which port does the staging database use?")
                 assert "Hermes" not in turn.context
         finally:

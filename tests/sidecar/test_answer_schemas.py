@@ -26,6 +26,7 @@ from pipimem.sidecar.tasks import (
     Tidy,
 )
 
+from tests.cases import each
 from tests.sidecar.conftest import NOW, answer, answered, learnt, said
 
 TIDY = Tidy(NOW, tuple(KnownEntry(f"k{n}", "Facts", f"fact {n}") for n in range(60)), ())
@@ -227,7 +228,7 @@ def test_a_fold_rests_on_bullets_that_were_there() -> None:
             parse_answer(json.dumps(wrong), FOLD)
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "reason"),
     [
         ('{"order":[3]}', r"no note \[3\]"),

@@ -27,6 +27,7 @@ from pipimem.sidecar.tasks import (
 )
 from pipimem.text.han import is_chinese
 
+from tests.cases import table
 from tests.sidecar.conftest import NOW, said
 
 VALUES = {"memory": "(none)", "session": "old", "window": "[1] Dana: hi", "today": "2026-03-04"}
@@ -213,15 +214,7 @@ def test_a_value_is_never_expanded(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "reason"),
-    [
-        (
-            "{{memory}} {{session}} {{weather}}\n---user---\n{{window}}",
-            r"\{\{weather\}\} is not known",
-        ),
-        ("{{memory}} {{session}}\n---user---\nnothing", r"\{\{window\}\} is missing"),
-        ("{{memory}} {{session}} {{window}}", "---user---"),
-        ("---user---\n{{memory}} {{session}}\n---user---\n{{window}}", "---user---"),
-    ],
+    table(__file__, "a_prompt_that_cannot_work_is_named"),
 )
 def test_a_prompt_that_cannot_work_is_named(text: str, reason: str, tmp_path: Path) -> None:
     """The error says which file and what is wrong with it."""

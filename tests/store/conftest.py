@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Progress, Trust
 from pipimem.store.channel import ChannelStore
+from pipimem.store.disk import editor_saves
 from pipimem.store.workspace import WorkspaceStore
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
@@ -19,6 +21,12 @@ NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
 def now() -> datetime:
     """A Monday morning in Shanghai."""
     return NOW
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for an editor who is saving: the time for it is over at once."""
+    monkeypatch.setattr(editor_saves, "save_deadline", time.monotonic)
 
 
 @pytest.fixture

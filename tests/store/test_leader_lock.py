@@ -77,14 +77,14 @@ def test_threads_that_take_a_deleted_lock_at_once_have_it_together(
     def slow_at_first(folder: Path) -> None:
         if not is_taking.is_set():
             is_taking.set()
-            may_go_on.wait(10)
+            may_go_on.wait(60)
         folder.mkdir(exist_ok=True)
 
     monkeypatch.setattr(module, "make_folder", slow_at_first)
     taken: list[bool] = []
     threads = [threading.Thread(target=lambda: taken.append(lock.take("me"))) for _ in range(2)]
     threads[0].start()
-    assert is_taking.wait(10)
+    assert is_taking.wait(60)
     threads[1].start()
     threads[1].join(0.3)
     may_go_on.set()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,8 @@ from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
+
+from tests.cases import table
 
 SAID = Message.user("I am  quitting in May", speaker="Dana", id="77")
 OTHER = Message.user("we ship on Friday")
@@ -81,16 +82,7 @@ def test_an_id_that_is_known_later_counts_from_then_on(channel: ChannelStore) ->
 
 @pytest.mark.parametrize(
     "form",
-    [
-        "[09:00] Dana: {}",
-        "<Dana> {}",
-        "[2026-11-23 09:00] <dana> {}",
-        "{}\u200b",
-        "> {}",
-        "{}\n\n[image]",
-        "{}\n\n<system-reminder>be brief</system-reminder>",
-        "hello\n\nDana: {}",
-    ],
+    table(__file__, "what_a_host_puts_around_a_text_does_not_count"),
 )
 def test_what_a_host_puts_around_a_text_does_not_count(channel: ChannelStore, form: str) -> None:
     """A time, a name, marks of citing, other paragraphs, characters that cannot be seen."""
@@ -123,18 +115,17 @@ def test_marking_waits_for_no_commit(channel: ChannelStore) -> None:
         opened = channel._opened
         with opened.mutex, opened.channel_folder.lock.held():
             held.set()
-            done.wait(20)
+            done.wait(60)
 
     thread = threading.Thread(target=commit)
     thread.start()
     try:
-        assert held.wait(5)
-        began = time.monotonic()
+        assert held.wait(60)
         again = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
         for each in (channel, again):
             each.off_the_record.add([SAID])
             assert each.off_the_record.without_marked([SAID, OTHER]) == []
-        assert time.monotonic() - began < 2
+        assert thread.is_alive()
     finally:
         done.set()
         thread.join()

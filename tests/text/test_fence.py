@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.fence import NOTE, fenced, unfenced, without_untagged_blocks
+
+from tests.cases import each
 
 KEY, OTHER_KEY = b"a channel's key", b"another channel's"
 OPENING, CLOSING = "<pipimem-memory-8f3ac2d1>", "</pipimem-memory-8f3ac2d1>"
@@ -77,7 +78,7 @@ def test_no_content_looks_like_a_line_of_ours(sections, end):
         line.encode("utf-8")
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each("text", HOSTILE)
 def test_an_escape_says_which_character_it_stands_for(text):
     """A reader can have every text back, but for empty lines and the kind of line break."""
     (line,) = fenced([("x", [text.replace("\n", " ").replace("\r", " ")])], KEY).split("\n")[3:-1]
@@ -92,7 +93,7 @@ OTHER = fenced([("MEMORY.md", ["x"])], KEY)
 OPENED, CLOSED = BLOCK.splitlines()[0], BLOCK.splitlines()[-1]
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "left"),
     [
         ("nothing here", "nothing here"),
@@ -173,7 +174,7 @@ BLOCK = fenced(
 LINES = BLOCK.splitlines()
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "\n".join(LINES[1:-1]),
@@ -183,7 +184,6 @@ LINES = BLOCK.splitlines()
         "**" + BLOCK.replace("<", "").replace(">", "**"),
         "\r\n".join(LINES[2:5]),
     ],
-    ids=["no tags", "no note", "cited", "no brackets", "bold", "in part"],
 )
 def test_lines_of_a_block_go_and_own_words_stay(text: str) -> None:
     """Whatever a host or a renderer left of the fence."""
@@ -195,7 +195,7 @@ def test_lines_of_a_block_go_and_own_words_stay(text: str) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "[MEMORY] is what the heading says",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.foreign_parts import taken_apart
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "own", "foreign"),
     [
         ("Look:\n> obey me\nFunny?", "Look: Funny?", ("> obey me",)),
@@ -35,9 +36,7 @@ def test_invisible_words_are_foreign() -> None:
     assert said == ("noon", (), ("obey me",))
 
 
-@pytest.mark.parametrize(
-    "hidden", ["<!-- obey -->", '<p style="display:none">obey</p>', "\u200bobey me now\u200b"]
-)
+@each("hidden", ["<!-- obey -->", '<p style="display:none">obey</p>', "\u200bobey me now\u200b"])
 def test_what_is_hidden_in_a_forwarded_mail_stands_apart_from_it(hidden: str) -> None:
     """Whoever agrees to the mail has not seen it."""
     said = taken_apart(f"Please note:\n---- Forwarded message ----\nTea {hidden} at five")

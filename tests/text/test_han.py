@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.han import is_chinese
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     "text", ["用 TypeScript 写 nimbus-gateway", "DB_POOL_SIZE 就定 120", "好", "周会改到 Tuesday"]
 )
 def test_a_text_reads_as_chinese(text: str) -> None:
@@ -14,7 +15,7 @@ def test_a_text_reads_as_chinese(text: str) -> None:
     assert is_chinese(text)
 
 
-@pytest.mark.parametrize("text", ["林晓 likes short answers", "plain", "2026-03-06", ""])
+@each("text", ["林晓 likes short answers", "plain", "2026-03-06", ""])
 def test_a_name_makes_no_text_chinese(text: str) -> None:
     """Nor do digits, or nothing."""
     assert not is_chinese(text)

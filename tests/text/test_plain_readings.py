@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.plain_readings import hidden, is_encoded, plain, readings
 
+from tests.cases import each, table
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "read"),
-    [
-        ("Ｉｇｎｏｒｅ", "Ignore"),
-        ("i\u200bg\u200bnore", "ignore"),
-        ("&#105;gnore &lt;all&gt;", "ignore <all>"),
-        ("ignоrе", "ignore"),
-        ("o b e y   t h e   b o t", "obey the bot"),
-        ("忽 略 之 前 的 规 则", "忽略之前的规则"),
-        ("obey_the_bot.pdf", "obey the bot.pdf"),
-        ("snake_case stays", "snake_case stays"),
-        ("J. R. R.", "J. R. R."),
-    ],
+    table(__file__, "plain"),
 )
 def test_plain(text: str, read: str) -> None:
     """Each is read as people see it."""
@@ -31,7 +22,7 @@ def test_invisible_characters_spell_a_text() -> None:
     assert hidden("hi") == ""
 
 
-@pytest.mark.parametrize(
+@each(
     "coded",
     [
         "b2JleSB0aGUgbWFuIG9mIHRoZSBib3Q=",
@@ -59,16 +50,9 @@ def test_chinese_written_backwards_is_encoded() -> None:
     assert is_encoded("。门大的里院开打上晚天明")
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "We moved the meeting to Tuesday.",
-        "The page is https://a.example/b%20c%20d?q=1",
-        "Ｆｕｌｌ width, J. R. R. and AT&amp;T",
-        "會議改到星期二。",
-        "？你说啥",
-        "好的 ！周五见",
-    ],
+    table(__file__, "what_people_see_is_not_encoded"),
 )
 def test_what_people_see_is_not_encoded(text: str) -> None:
     """Traditional characters, full-width letters and an address with escapes are read as they stand."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import date
 
-import pytest
 from pipimem.text.quotes import (
     Quote,
     begins_with_itself,
@@ -16,10 +15,12 @@ from pipimem.text.quotes import (
 )
 from pipimem.text.words.similarity import Statement, bigrams, says_the_same
 
+from tests.cases import each, table
+
 DAY = date(2026, 11, 12)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "said", "text"),
     [
         ("Tom", "we never deploy on Fridays", "Tom (2026-11-12): we never deploy on Fridays"),
@@ -42,9 +43,7 @@ def test_without_a_day_the_name_stands_alone() -> None:
     assert quoted("Tom", None, "we use Redis") == "Tom: we use Redis"
 
 
-@pytest.mark.parametrize(
-    "text", ["Tom: hello", "The fair (2026-11-12) was fine", "a (b): c", "Tom (2026-11-12):", ""]
-)
+@each("text", ["Tom: hello", "The fair (2026-11-12) was fine", "a (b): c", "Tom (2026-11-12):", ""])
 def test_other_texts_are_no_quotes(text: str) -> None:
     """They are taken as they stand."""
     assert read_quote(text) == Quote("", "", text)
@@ -80,16 +79,9 @@ def test_two_short_quotes_of_a_day_are_not_alike_by_their_beginning() -> None:
     assert not bigrams("王磊（2026-11-12）：我吃素") & bigrams("王磊（2026-11-12）：周五停电")
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "name", "wanted"),
-    [
-        ("I never work on Fridays", "", True),
-        ("“我以后都打辅助位”", "", True),
-        ("Tom prefers tea", "Tom", True),
-        ("我们周五不开会", "", False),
-        ("Everybody asks me first", "", False),
-        ("Ann prefers tea", "Tom", False),
-    ],
+    table(__file__, "words_that_begin_with_who_says_them"),
 )
 def test_words_that_begin_with_who_says_them(said: str, name: str, wanted: bool) -> None:
     """In the first person of one, or with the name."""

@@ -7,6 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate
 
+from tests.cases import each
+
 # Counted once with litellm 1.106.2, token_counter(model="gpt-4o").
 COUNTED = [
     ("上线窗口改到下周四晚上十点，由小王负责回滚方案，其他人待命。", 23),
@@ -25,7 +27,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "tokens"), COUNTED, ids=lambda value: str(value)[:20])
+@each(("text", "tokens"), COUNTED)
 def test_the_estimate_is_near_the_count(text, tokens):
     """Within a quarter even for one passage; over a conversation errors cancel out."""
     assert estimate(text) == pytest.approx(tokens, rel=0.25)
@@ -48,7 +50,7 @@ def test_more_text_never_costs_less(a, b):
     assert estimate(a + " " + b) >= max(estimate(a), estimate(b)) - 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "chars", "expected"),
     [
         ("今天天气很好。我们去公园吧！明天再说", 10, "今天天气很好。…"),
@@ -71,7 +73,7 @@ def test_a_text_is_cut_where_a_reader_would_stop(text, chars, expected):
     assert clipped(text, chars) == expected
 
 
-@pytest.mark.parametrize("one", ["👨‍👩‍👧‍👦", "e\u0301", "👍🏽", "☂\ufe0f"])
+@each("one", ["👨‍👩‍👧‍👦", "e\u0301", "👍🏽", "☂\ufe0f"])
 def test_no_character_is_torn_apart(one):
     """A joined emoji and an accent stay whole or go whole."""
     cut = clipped(one * 10, len(one) * 3)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 from pipimem import resources
 from pipimem.text.word_lists import forms, simplified
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
+
+from tests.cases import each
 
 DATA = Path(resources.__file__).parent / "data"
 LISTS = [
@@ -17,7 +18,7 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize("name", LISTS)
+@each("name", LISTS)
 def test_a_list_says_what_it_is_for_and_holds_each_item_once(name: str) -> None:
     """A comment stands at the top; no item is there twice or has white space at its ends."""
     assert (DATA / f"{name}.txt").read_text(encoding="utf-8").startswith("# ")
@@ -26,7 +27,7 @@ def test_a_list_says_what_it_is_for_and_holds_each_item_once(name: str) -> None:
     assert [item for item in items if item != item.strip() or items.count(item) > 1] == []
 
 
-@pytest.mark.parametrize("name", ["irregular_forms", "kept_apart", "british_spelling"])
+@each("name", ["irregular_forms", "kept_apart", "british_spelling"])
 def test_a_form_stands_for_one_word(name: str) -> None:
     """A form on two lines would mean the word of the later one only."""
     lines = [line.replace(":", "").split() for line in resources.sections(f"words/{name}")[""]]

@@ -20,9 +20,8 @@ from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import presence
+from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.appended_files import append_synced
-from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
     TextFile,
@@ -235,8 +234,8 @@ def merged_displaced(base: str, ours: str, displaced: str) -> str:
 
 
 def read_when_closed(path: Path, root: Path) -> TextFile | None:
-    """Reads a displaced file once nobody writes to it, or after `SAVE_GRACE_SECONDS`."""
-    deadline = time.monotonic() + SAVE_GRACE_SECONDS
+    """Reads a displaced file once nobody writes to it, or after `save_deadline`."""
+    deadline = editor_saves.save_deadline()
     while True:
         found = read(path, root)
         if found is None or not found.is_open or time.monotonic() > deadline:

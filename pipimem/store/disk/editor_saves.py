@@ -18,6 +18,11 @@ from pipimem.store.disk import presence
 SAVE_GRACE_SECONDS = 2.0
 
 
+def save_deadline() -> float:
+    """Answers until when, by `time.monotonic`, a save that began is waited for from now on."""
+    return time.monotonic() + SAVE_GRACE_SECONDS
+
+
 def may_be_half_saved(path: Path, text: str, known: str) -> bool:
     """Whether the file was just now emptied, removed, or cut in the middle of a line.
 

@@ -25,8 +25,7 @@ from pipimem.store.commit.commit import Recalls, commit, journal_edits
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import presence
-from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
+from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.files import read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
@@ -102,9 +101,9 @@ def _planned(
     """What to forget, and how much holds it, once what people saved is journalled.
 
     That nothing holds it is not believed while somebody is saving: half of a save may lack the
-    words. Raises `StoreError` where that takes longer than `SAVE_GRACE_SECONDS`.
+    words. Raises `StoreError` where that takes longer than `save_deadline` allows.
     """
-    deadline = time.monotonic() + SAVE_GRACE_SECONDS
+    deadline = editor_saves.save_deadline()
     while True:
         journal_edits(working_copy, now)
         forgetting = _Forgetting(working_copy, log, plan_for(), now)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -12,8 +11,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.files import File
 from pipimem.store import identity
 from pipimem.store.commit.publish import is_unfinished
-from pipimem.store.disk import presence
-from pipimem.store.disk.editor_saves import SAVE_GRACE_SECONDS
+from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.links import resolved
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.opened_channel import OpenedChannel
@@ -33,7 +31,7 @@ def held_at_rest(
     """
     new = identity.new(channel_id, "dm", "", None, is_derived=False)
     opened = OpenedChannel.open(workspace, channel_id, create=False, new=new)
-    deadline = time.monotonic() + SAVE_GRACE_SECONDS
+    deadline = editor_saves.save_deadline()
     with opened.writing(now, until=deadline) as working_copy:
         opened.now = now
         opened.checkpoint()

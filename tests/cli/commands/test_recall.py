@@ -6,6 +6,8 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Call, snapshot
 
 
@@ -196,6 +198,7 @@ def test_recall_raw_asks_without_refinement(call: Call) -> None:
     assert found["content"] == "run the tests with just check"
 
 
+@pytest.mark.slow
 def test_the_newest_word_on_the_release_comes_first(call: Call) -> None:
     """As README asks the example's room: announced in Chinese, moved in English later."""
     talk = Path(__file__).parents[3] / "examples" / "release-room.jsonl"

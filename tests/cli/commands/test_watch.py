@@ -101,6 +101,7 @@ def test_a_second_watch_is_refused_and_told_who_is_first(call: Call, bot: Path) 
     assert "does the idle work of" in second.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_while_a_model_thinks(
     number: signal.Signals, call: Call, bot: Path, conversation: Path
@@ -112,7 +113,7 @@ def test_a_signal_ends_it_while_a_model_thinks(
     left_over(call, conversation, "room")
 
     def respond(request: ChatRequest) -> Reply:
-        return Reply("{}", delay=DAEMON_SECONDS)
+        return Reply("{}", delay=2 * DAEMON_SECONDS)
 
     with OpenAIServer(respond) as server:
         keys = {"OPENAI_API_BASE": f"{server.url}/v1", "OPENAI_API_KEY": "x"}
@@ -121,12 +122,9 @@ def test_a_signal_ends_it_while_a_model_thinks(
             while not server.requests and time.monotonic() < deadline:
                 time.sleep(0.02)
             before = notes(bot)
-            began = time.monotonic()
             daemon.send_signal(number)
             daemon.communicate(timeout=DAEMON_SECONDS)
-            took = time.monotonic() - began
     assert daemon.returncode == 0
-    assert took < DAEMON_SECONDS / 2
     assert notes(bot) == before
     attempts = [line for line in usage(bot) if line["model"] == "openai/test"]
     assert [(line["channel"], line["task"]) for line in attempts] == [("room", "consolidate")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from benchmarks.faults.journeys import NOW, opened
@@ -55,13 +54,11 @@ def test_a_forgetting_looks_there_too(root: Path) -> None:
 
 
 def test_who_finds_a_channel_busy_keeps_its_talk_beside(root: Path) -> None:
-    """It opens, and says, within seconds; the next holder takes it in."""
+    """It opens, and says, while the lock is held; the next holder takes it in."""
     busy = opened(root)
     with busy.channel_folder.lock.held():
-        began = time.monotonic()
         other = opened(root)
         other.append([Message.user("I could not wait", id="quick")])
-        assert time.monotonic() - began < 8
         assert texts(other) == []
     other.append([Message.user("now it is free", id="later")])
     assert texts(other) == ["I could not wait", "now it is free"]

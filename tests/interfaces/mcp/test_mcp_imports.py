@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-import pytest
+from tests.cases import each
 
 LIBRARIES = ("mcp", "mcp_types", "starlette", "uvicorn", "pydantic", "httpx2", "pipimem.mcp")
 COMMANDS = (
@@ -14,7 +14,7 @@ COMMANDS = (
 )
 
 
-@pytest.mark.parametrize("statement", ["from pipimem import *", COMMANDS])
+@each("statement", ["from pipimem import *", COMMANDS])
 def test_nothing_of_the_server_is_loaded(statement: str) -> None:
     """Not with the front door, nor with the command line and its help."""
     told = f"print(*[name for name in {LIBRARIES!r} if name in sys.modules])"

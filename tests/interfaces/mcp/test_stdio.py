@@ -37,7 +37,7 @@ class _Wire:
         await to_thread.run_sync(os.write, self.into, data)
 
     async def next(self) -> SessionMessage | Exception:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             return await self.received.receive()
 
     async def answer(self, name: int, result: dict[str, object]) -> None:
@@ -47,7 +47,7 @@ class _Wire:
     async def line(self) -> bytes:
         """The next line that the client reads."""
         found = b""
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not found.endswith(b"\n"):
                 await anyio.wait_readable(self.out)
                 found += os.read(self.out, 1 << 20)
@@ -177,7 +177,7 @@ async def test_calls_under_way_are_answered_at_the_end(how: str) -> None:
         await at.answer(1, {})
         assert json.loads(await at.line())["id"] == 1
         await at.answer(2, {})
-        with anyio.fail_after(10), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await at.received.receive()
 
 
@@ -193,7 +193,7 @@ async def test_a_call_that_was_called_off_is_not_waited_for() -> None:
         await at.next()
         await at.next()
         at.close(at.into)
-        with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await at.received.receive()
 
 
@@ -206,7 +206,7 @@ async def test_a_call_that_never_ends_is_waited_for_so_long(
         await at.write(request(1))
         await at.next()
         at.close(at.into)
-        with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await at.received.receive()
 
 
@@ -217,7 +217,7 @@ async def test_a_client_that_is_gone_ends_the_server() -> None:
         await at.next()
         at.close(at.out)
         await at.answer(1, {})
-        with anyio.fail_after(5), pytest.raises(anyio.EndOfStream):
+        with anyio.fail_after(60), pytest.raises(anyio.EndOfStream):
             await at.received.receive()
 
 
@@ -227,7 +227,7 @@ async def test_a_client_that_reads_nothing_does_not_hold_the_end_up(
     """Its pipe is full, and a signal comes."""
     monkeypatch.setattr(stdio, "_GRACE", 0.1)
     monkeypatch.setattr(stdio, "_LAST_WORDS", 0.1)
-    with anyio.fail_after(10):
+    with anyio.fail_after(60):
         async with wire() as at:
             await at.write(request(1))
             await at.next()

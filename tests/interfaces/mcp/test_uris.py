@@ -7,6 +7,8 @@ from pipimem import File, NothingFound
 from pipimem.mcp.uris import WORKSPACE_URI, ResourceUri, parsed, uris_of
 from pydantic import AnyUrl
 
+from tests.cases import each, table
+
 IDS = (
     "release-room",
     "cid6KeBBLoveM/AZ==",
@@ -20,21 +22,21 @@ IDS = (
 )
 
 
-@pytest.mark.parametrize("channel", IDS)
+@each("channel", IDS)
 def test_an_id_survives(channel: str) -> None:
     """What was written into a URI is read out of it again."""
     for uri in uris_of(channel):
         assert parsed(str(uri)) == uri
 
 
-@pytest.mark.parametrize("section", ["Open loops", "未完成", "a/b", "100%", "C#?"])
+@each("section", ["Open loops", "未完成", "a/b", "100%", "C#?"])
 def test_a_heading_survives(section: str) -> None:
     """Headings are people's own words."""
     uri = ResourceUri("a/b", File.MEMORY, section)
     assert parsed(str(uri)) == uri
 
 
-@pytest.mark.parametrize("channel", IDS)
+@each("channel", IDS)
 def test_the_url_type_of_older_clients_leaves_it_as_it_is(channel: str) -> None:
     """They match updates as exact strings."""
     for uri in uris_of(channel):
@@ -55,28 +57,9 @@ def test_another_encoding_of_the_same_names_is_understood() -> None:
     assert str(uri) == "pipimem://%E5%BC%A0%E4%B8%89/memory/%E5%81%8F%E5%A5%BD"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "",
-        "memory",
-        "file:///etc/passwd",
-        "https://room/memory",
-        "pipimem:room/memory",
-        "pipimem:///memory",
-        "pipimem://room",
-        "pipimem://room/",
-        "pipimem://room/ledger",
-        "pipimem://room/memory/",
-        "pipimem://room/session/Current State",
-        "pipimem://room/memory/a/b",
-        "pipimem://a/b/memory",
-        "pipimem://room/memory?x=1",
-        "pipimem://room/memory#x",
-        "pipimem://%ff/memory",
-        "pipimem://workspace/session",
-        "pipimem://room/../other/memory",
-    ],
+    table(__file__, "a_foreign_uri_is_told_what_there_is"),
 )
 def test_a_foreign_uri_is_told_what_there_is(text: str) -> None:
     """The sentence names the forms and how a slash is written."""

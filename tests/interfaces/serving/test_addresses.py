@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 
-import pytest
 from pipimem.serving.addresses import bound, host_headers, is_loopback
+
+from tests.cases import each, table
 
 
 def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
@@ -14,18 +15,9 @@ def test_a_name_without_a_port_is_one_on_port_80_alone() -> None:
     assert host_headers(["memory.lan"], 80) == ["memory.lan:80", "memory.lan"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "is_own"),
-    [
-        ("127.0.0.1", True),
-        ("127.1.2.3", True),
-        ("localhost", True),
-        ("::1", True),
-        ("0.0.0.0", False),
-        ("::", False),
-        ("192.168.1.5", False),
-        ("memory.lan", False),
-    ],
+    table(__file__, "which_addresses_only_this_machine_reaches"),
 )
 def test_which_addresses_only_this_machine_reaches(host: str, is_own: bool) -> None:
     """Others are warned of."""

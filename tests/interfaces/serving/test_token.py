@@ -8,6 +8,8 @@ import pytest
 from pipimem import SettingsError
 from pipimem.serving.token import Token, token_from
 
+from tests.cases import each
+
 GOOD = "0123456789abcdef-Ab~"
 NAME = "A_TOKEN"
 
@@ -53,7 +55,7 @@ def test_a_token_that_cannot_be_one_is_refused(tmp_path: Path, text: str) -> Non
     assert text.strip() == "" or text not in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("header", "fits"),
     [
         (f"Bearer {GOOD}", True),

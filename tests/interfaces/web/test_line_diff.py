@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 from hypothesis import given
 from hypothesis import strategies as some
 from pipimem.web.line_diff import DiffLine, diff_lines
@@ -58,12 +56,10 @@ def test_what_stands_there_is_words() -> None:
     assert "\u202e" not in line.html
 
 
-def test_a_text_that_is_another_one_altogether_takes_no_time() -> None:
+def test_of_a_text_that_is_another_one_altogether_400_lines_are_told() -> None:
     """Its lines are cut, and counted."""
     old = "".join(f"- {number} {'x' * 500}\n" for number in range(5_000))
-    began = time.perf_counter()
     lines = diff_lines(old, old.replace("- ", "- another "))
-    assert time.perf_counter() - began < 5
     assert len(lines) == 401
 
 

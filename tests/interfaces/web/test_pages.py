@@ -4,24 +4,15 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.pages import preferred_language, url
 
+from tests.cases import each, table
 
-@pytest.mark.parametrize(
+
+@each(
     ("header", "language"),
-    [
-        ("", "en"),
-        ("zh", "zh"),
-        ("zh-CN,zh;q=0.9,en;q=0.8", "zh"),
-        ("en-GB,en;q=0.9,zh;q=0.8", "en"),
-        ("de,zh;q=0.5,en;q=0.4", "zh"),
-        ("fr", "en"),
-        ("zh;q=0", "en"),
-        ("zh;q=x, en;q=0.1", "en"),
-        (",;=,", "en"),
-    ],
+    table(__file__, "the_language_that_the_browser_likes_most"),
 )
 def test_the_language_that_the_browser_likes_most(header: str, language: str) -> None:
     """Of the two that we have."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import time
 from pathlib import Path
 
 import pipimem
@@ -12,38 +11,16 @@ import pytest
 from pipimem.resources import web_sentences
 from pipimem.web.sentences import sentence
 
+from tests.cases import each, table
 from tests.interfaces.web.building import browsing
 
 SOURCE = Path(pipimem.__file__).parent
 SLOT = re.compile(r"\{\w+\}")
 
 
-@pytest.mark.parametrize(
+@each(
     ("english", "chinese"),
-    [
-        ("messages 121–150", "消息 121–150"),
-        ("messages 1–3, set aside before: no JSON", "消息 1–3，此前被搁置：no JSON"),
-        (
-            "failed: messages 1–3 in windows of 40 characters: x",
-            "失败：消息 1–3 改按每段 40 个字符",
-        ),
-        ("offline: the offline rules, no key and no network needed", "offline：离线规则"),
-        (
-            "openai/tiny: OPENAI_API_KEY is not set; set it, or choose the model offline",
-            "openai/tiny：没有设置 OPENAI_API_KEY；请设置它，或选用模型 offline",
-        ),
-        ("channels/room/MEMORY.md, line 12", "channels/room/MEMORY.md 第 12 行"),
-        (
-            "room: tidy failed at 2026-03-02T09:00: the text is empty; the log has the details. "
-            "It is tried again.",
-            "room: tidy 在 2026-03-02T09:00 失败：没有文字；日志里有详情",
-        ),
-        (
-            "Change 1 cannot be taken back: “- a” in MEMORY.md was changed again by 3 "
-            "(consolidate, offline, 2026-11-24T19:28). Take back 3 first, or edit the file.",
-            "变更 1 不能撤销：MEMORY.md 中的 “- a” 又被变更 3（整理谈话，offline，2026-11-24T19:28）改过",
-        ),
-    ],
+    table(__file__, "a_sentence_with_its_parts"),
 )
 def test_a_sentence_with_its_parts(english: str, chinese: str) -> None:
     """What varies in it is looked up in its turn."""
@@ -55,15 +32,6 @@ def test_what_nobody_has_written_in_chinese_stays() -> None:
     """Also where a part of it is known."""
     assert sentence("offline: something else", "zh") == "offline: something else"
     assert sentence("{x} {0} %s", "zh") == "{x} {0} %s"
-
-
-def test_words_that_are_made_to_take_long_do_not() -> None:
-    """Somebody's words may be in a sentence: many ways to take it apart cost no second."""
-    began = time.process_time()
-    for length in (5, 10, 100, 10_000):
-        for words in ("x failed at x, x times since x: ", "messages x ({", "a ({b}, c, d) "):
-            sentence(words * length, "zh")
-    assert time.process_time() - began < 2
 
 
 def test_every_sentence_is_one_that_pipimem_says() -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.recall.transcript.features import SHAPELESS, Shape, shape_of, wanted
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "shape"),
     [
         ("how are you?", Shape.QUESTION),
@@ -27,7 +28,7 @@ def test_what_a_message_has(text: str, shape: Shape) -> None:
     assert shape_of(text) == shape
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shape"),
     [
         ("When did it happen?", Shape.TIME),

@@ -16,6 +16,8 @@ from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import each
+
 NOON = datetime(2026, 3, 12, 12, tzinfo=UTC)
 WORDS = Words(Segmenter())
 SAID = st.lists(
@@ -81,7 +83,7 @@ def test_writing_it_down_changes_no_answer() -> None:
     assert answers(index_of(said, index)) == answers(index_of(said, other))
 
 
-@pytest.mark.parametrize("cut", [0, 7, 8, 30, -1])
+@each("cut", [0, 7, 8, 30, -1])
 def test_what_is_no_index_is_refused(cut: int) -> None:
     """Too short, or too long."""
     data = packed(index_of([Message.user("the ferry leaves at nine")]).state())
@@ -91,7 +93,7 @@ def test_what_is_no_index_is_refused(cut: int) -> None:
         unpacked(memoryview(data + b"x"))
 
 
-@pytest.mark.parametrize(
+@each(
     ("row", "more", "told"),
     [
         (0, b"x", "no index"),  # half a number

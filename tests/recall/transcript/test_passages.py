@@ -17,6 +17,7 @@ from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.token_count import estimate
 from pipimem.text.words.index_words import Words
 
+from tests.cases import table
 from tests.recall.conftest import NOW
 
 SYNONYMS = common()
@@ -64,14 +65,7 @@ def asked(
 
 @pytest.mark.parametrize(
     ("question", "answer"),
-    [
-        ("Where did Dana's brother get married?", "Lisbon"),
-        ("how much did Priya get for her bicycle?", "80 euros"),
-        ("我们去爬崂山是什么时候？", "大雨"),
-        ("林晓周末去了哪里？", "青岛"),
-        ("how many people can the farm near Utrecht take?", "twenty"),
-        ("I had a long day. Where did my brother Leo get married?", "Lisbon"),
-    ],
+    table(__file__, "a_question_about_the_past_brings_what_was_said"),
 )
 def test_a_question_about_the_past_brings_what_was_said(
     talk: TranscriptIndex, question: str, answer: str
@@ -82,19 +76,7 @@ def test_a_question_about_the_past_brings_what_was_said(
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "thanks, that was fun",
-        "git status",
-        "how do you repair a kettle?",
-        "how do I sell an old bicycle?",
-        "have you ever been to Lisbon?",
-        "你去过青岛吗？",
-        "why is the sky blue?",
-        "translate into French: the party was on a boat",
-        "I sold my car to a neighbour.",
-        "Yeah, Dana! Your brother married well. A boat is the best place for a party.",
-        "怎么做姜茶？",
-    ],
+    table(__file__, "chat_commands_and_general_questions_bring_nothing"),
 )
 def test_chat_commands_and_general_questions_bring_nothing(
     talk: TranscriptIndex, text: str

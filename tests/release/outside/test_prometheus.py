@@ -26,6 +26,7 @@ from typing import Any
 
 import pytest
 
+from tests.cases import each
 from tests.journeys.test_over_http import respond
 from tests.release.conftest import ROOT
 from tests.runtime.observability.test_metric_names import EXPRESSIONS, RULES, rules
@@ -249,7 +250,7 @@ def test_what_an_alert_looks_at_is_there(alert: str, seen: Seen) -> None:
     assert names - there <= {"pipimem_channel_jobs_failing", "pipimem_background_problems"}
 
 
-@pytest.mark.parametrize("what", ["check", "test"])
+@each("what", ["check", "test"])
 def test_promtool_finds_nothing_wrong_with_the_alerts(what: str) -> None:
     """They are read, and their own test cases pass."""
     file = RULES if what == "check" else RULES.with_suffix(".test.yml")

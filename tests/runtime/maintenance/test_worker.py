@@ -38,7 +38,7 @@ from tests.runtime.building import MORNING, Hands, read, settings, workspace, wr
 from tests.runtime.maintenance.test_scheduler import until
 from tests.sidecar.conftest import unlimited
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 GREETED = Consolidated(
     history=(Bullet("they said hello", ("m1",)),), sheet={"Current State": ("greeting",)}
@@ -388,6 +388,7 @@ async def test_a_bot_takes_over_when_the_other_process_has_gone(tmp_path: Path) 
         channel._has_new_messages = False
 
 
+@pytest.mark.slow
 async def test_channels_nobody_uses_are_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-import pytest
 import yaml
 from pipimem.memory import gates
 from pipimem.observer import OperationKind
 from pipimem.runtime.observability.metric_names import METRICS
 from pipimem.runtime.observability.operation_metrics import OperationMetrics
+
+from tests.cases import each
 
 ROOT = Path(__file__).parents[3]
 RULES = ROOT / "integrations" / "prometheus" / "pipimem.rules.yml"
@@ -56,7 +57,7 @@ def metric_of(name: str) -> str:
     return found if found in histograms else name
 
 
-@pytest.mark.parametrize("where", EXPRESSIONS)
+@each("where", EXPRESSIONS)
 def test_an_expression_names_what_is_exported(where: str) -> None:
     """Each metric, and each label of it that is asked for or summed up by."""
     labels = {metric.name: {*metric.labels} | _OF_PROMETHEUS for metric in METRICS}
@@ -70,7 +71,7 @@ def test_an_expression_names_what_is_exported(where: str) -> None:
     assert all(grouped <= labels[name] for name in asked)
 
 
-@pytest.mark.parametrize("where", EXPRESSIONS)
+@each("where", EXPRESSIONS)
 def test_an_expression_names_outcomes_that_there_are(where: str) -> None:
     """A word that no operation ends with would never be found."""
     counted = dict(OperationMetrics().families())
@@ -103,7 +104,7 @@ def test_an_alert_says_how_bad_it_is_and_what_it_saw() -> None:
         assert rule["annotations"]["summary"]
 
 
-@pytest.mark.parametrize("page", ["operating.md", "zh-CN/operating.md"])
+@each("page", ["operating.md", "zh-CN/operating.md"])
 def test_the_guide_says_what_to_do_about_each_alert(page: str) -> None:
     """A row for each, and none for what is not there."""
     text = (ROOT / "docs" / "guide" / page).read_text("utf-8")

@@ -9,8 +9,10 @@ from pipimem.errors import ArgumentError
 from pipimem.runtime.tools.arguments import calls_in, checked, checked_item
 from pipimem.runtime.tools.definitions import tool_named
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("name", "given"),
     [
         ("memory_search", {"query": "port", "count": 3, "where": "log"}),
@@ -28,7 +30,7 @@ def test_what_fits_is_taken_as_it_is(name: str, given: dict[str, Any]) -> None:
     assert checked(tool_named(name), {**given, "speaker": None, "nonsense": None}) == given
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "given", "told"),
     [
         ("memory_save", {}, "'text' is missing"),

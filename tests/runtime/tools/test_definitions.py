@@ -14,11 +14,13 @@ from pipimem.runtime.tools.definitions import (
     tool_named,
 )
 
+from tests.cases import each
+
 NAMES = ["memory_search", "memory_save", "memory_update", "memory_forget", "memory_feedback"]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=str)
+@each("language", LANGUAGES)
+@each("tool", TOOLS.values())
 def test_each_tool_and_argument_is_described(tool: Tool, language: str) -> None:
     """In both languages; nothing is described that is no argument."""
     words = tool_texts(language)[tool.name]
@@ -26,7 +28,7 @@ def test_each_tool_and_argument_is_described(tool: Tool, language: str) -> None:
     assert all(text.strip() for text in words.values())
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@each("shape", SHAPES)
 def test_both_shapes_have_the_same_schema(shape: str) -> None:
     """Only the place differs where a provider looks for it."""
     written = definitions(shape, "en")

@@ -10,7 +10,6 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
@@ -19,6 +18,8 @@ from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
+
+from tests.cases import each, table
 
 CASES = Path(__file__).parents[1] / "cases"
 WORDS = Words(Segmenter())
@@ -59,7 +60,7 @@ def learnt_from(*texts: str, memory: tuple[KnownEntry, ...] = ()) -> Sequence[Le
     return answer_to(*texts, memory=memory).learned
 
 
-@pytest.mark.parametrize("case", cases("quoted"), ids=lambda case: case["said"][-1][:30])
+@each("case", cases("quoted"))
 def test_what_matters_is_quoted_with_who_and_when(case: Mapping[str, list[str]]) -> None:
     """Word for word, of the right kind, marked where somebody asked for it."""
     got = learnt_from(*case["said"])
@@ -69,7 +70,7 @@ def test_what_matters_is_quoted_with_who_and_when(case: Mapping[str, list[str]])
         assert got[-1].kind is Kind(case["kind"])
 
 
-@pytest.mark.parametrize("case", cases("in_context"), ids=lambda case: case["said"][-1][:30])
+@each("case", cases("in_context"))
 def test_a_sentence_is_quoted_with_what_corrects_or_completes_it(
     case: Mapping[str, list[str]],
 ) -> None:
@@ -77,7 +78,7 @@ def test_a_sentence_is_quoted_with_what_corrects_or_completes_it(
     assert [item.text for item in learnt_from(*case["said"])] == case["kept"]
 
 
-@pytest.mark.parametrize("case", cases("ignored"), ids=lambda case: case["said"][:30])
+@each("case", cases("ignored"))
 def test_talk_is_let_pass(case: Mapping[str, str]) -> None:
     """Questions with and without their sign, requests, wishes, quotes of others, secrets and
     reactions leave nothing.
@@ -92,7 +93,7 @@ def test_a_quote_rests_on_what_it_quotes() -> None:
     assert got.speaker == "Tom"
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "kept"),
     [
         ("Dinner is on Friday", []),
@@ -214,9 +215,7 @@ def test_history_is_quotes_and_no_title() -> None:
     assert got.history[0].sources == ("m1",)
 
 
-@pytest.mark.parametrize(
-    ("speaker", "stands_with_it"), [("Tom", True), ("Ann", False)], ids=["own", "another one's"]
-)
+@each(("speaker", "stands_with_it"), [("Tom", True), ("Ann", False)])
 def test_who_backs_out_is_quoted_with_their_promise_of_long_ago(
     speaker: str, stands_with_it: bool
 ) -> None:
@@ -228,7 +227,7 @@ def test_who_backs_out_is_quoted_with_their_promise_of_long_ago(
     assert (promised in item.text) is stands_with_it
 
 
-@pytest.mark.parametrize("short", ["I'll bring 3", "我周一去看"])
+@each("short", ["I'll bring 3", "我周一去看"])
 def test_what_says_little_is_kept_only_where_little_is_said(short: str) -> None:
     """Beside four entries that say more it is left out."""
     said = (
@@ -242,7 +241,7 @@ def test_what_says_little_is_kept_only_where_little_is_said(short: str) -> None:
     assert [item.text.partition("): ")[2] for item in learnt_from(*said, short)] == list(said)
 
 
-@pytest.mark.parametrize(
+@each(
     ("texts", "told"),
     [(("Hi", "bot|Hello!"), "Tom (2026-11-12): Hi"), (("👍", "bot|好"), "Tom (2026-11-12): 👍")],
 )
@@ -254,7 +253,7 @@ def test_a_real_exchange_leaves_a_bullet_even_if_nothing_was_said(
     assert answer_to("bot|Anyone?") == Consolidated()
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "told"),
     [
         (("Where is the key to room 4?", "bot|In the drawer."), []),
@@ -270,23 +269,16 @@ def test_a_question_or_a_joke_is_no_line_of_history(said: Sequence[str], told: l
     assert [bullet.text for bullet in answer_to(*said).history] == told
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "My salary is 4200 euros. Don't put it in the notes yet",
-        "我下个月要辞职，先别记",
-        "Off the record: the boss hates the CEO",
-        "The wifi password is on the fridge, tulip4471",
-        "[secret:password]",
-        "The wifi password is [secret:password]",
-    ],
+    table(__file__, "what_is_not_to_be_noted_is_told_nowhere"),
 )
 def test_what_is_not_to_be_noted_is_told_nowhere(text: str) -> None:
     """Neither in MEMORY nor in HISTORY, also where nothing else was said."""
     assert answer_to(text, "bot|All right") == Consolidated()
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "kept"),
     [
         (

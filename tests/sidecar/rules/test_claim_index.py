@@ -10,12 +10,13 @@ from pipimem.sidecar.rules import superseded
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import Claim
 
+from tests.cases import each
 from tests.sidecar.rules.test_choosing import WORDS, learnt_from
 
 MANY = 60
 
 
-@pytest.mark.parametrize(
+@each(
     ("older", "newer", "kind"),
     [
         ("gateway {} is in hall {}1", "gateway 7 moved to hall 91", Kind.DECISION),

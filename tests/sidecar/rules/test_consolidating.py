@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
-import pytest
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
@@ -13,6 +12,7 @@ from pipimem.sidecar.rules.consolidating import consolidated
 from pipimem.sidecar.rules.refreshing import refreshed
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Refresh
 
+from tests.cases import each, table
 from tests.sidecar.rules.test_choosing import NOW, WORDS, learnt_from, talk
 
 SECTIONS = {Kind.OPEN_LOOP: "Open Loops", Kind.PREFERENCE: "Preferences"}
@@ -38,7 +38,7 @@ def _later(message: Message, days: int) -> Message:
     return replace(message, time=message.time + timedelta(days=days))
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "kept"),
     [
         ("Dinner is at six on the terrace", "no, seven", "… no, seven"),
@@ -59,7 +59,7 @@ def test_a_correction_in_the_next_window_ends_the_entry(first: str, second: str,
     assert [bullet.text for bullet in got.history] == [new.text]
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second", "days"),
     [
         (("I'm allergic to cats",), "just kidding", 0),
@@ -84,7 +84,7 @@ def test_what_is_done_or_taken_back_in_the_next_window_is_over(
     assert set(ended) == set(old)
 
 
-@pytest.mark.parametrize(
+@each(
     ("first", "second"),
     [
         ("Ann|remember: the gate closes at ten", "Bo|no, I'm vegetarian"),
@@ -148,7 +148,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
+@each(("old", "new", "kept"), CHANGES)
 def test_a_change_stands_wherever_the_old_value_does(old: str, new: str, kept: str) -> None:
     """In one window, in MEMORY and in HISTORY: never the old one alone."""
     first, second = talk(old, new)
@@ -158,7 +158,7 @@ def test_a_change_stands_wherever_the_old_value_does(old: str, new: str, kept: s
     assert old in "".join(one.text for one in got.history)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("the trip to Bath is on 3 May", "trip is cancelled, the coach company went bust"),
@@ -175,7 +175,7 @@ def test_what_is_cancelled_stands_nowhere_without_that(old: str, new: str) -> No
     assert len(texts) == 2
 
 
-@pytest.mark.parametrize(("old", "new", "kept"), CHANGES)
+@each(("old", "new", "kept"), CHANGES)
 def test_a_change_ends_an_entry_of_long_ago(old: str, new: str, kept: str) -> None:
     """However much was said in between, and however full the next window is."""
     was = f"Tom（2026-11-01）：{old}" if new.startswith("家") else f"Tom (2026-11-01): {old}"
@@ -195,7 +195,7 @@ TOPICS = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new"), TOPICS)
+@each(("old", "new"), TOPICS)
 def test_a_new_value_is_quoted_with_the_old_one_of_its_topic(old: str, new: str) -> None:
     """Where something else is said between the topic and its value; both by one person."""
     first, second = talk(old, new)
@@ -205,7 +205,7 @@ def test_a_new_value_is_quoted_with_the_old_one_of_its_topic(old: str, new: str)
     assert any(new in text for text in texts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("Tickets: 12 euros, at the door", "Coffee, as the beans are dear, went up to 15 euros"),
@@ -220,23 +220,9 @@ def test_what_is_of_another_topic_person_or_type_stands_alone(old: str, new: str
     assert any(text.endswith(old) for text in texts)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
-    [
-        ("Tickets are 45 euros a head, with coach", "petrol fell so it's 38 a head now, not 45"),
-        ("the grant for the boat: asked for £3,400", "the grant ask is £3,100, not 3,400"),
-        ("Zoo visit with class 2 is on Tues 4 May", "the head says Zoo visit moved to Thurs 6 May"),
-        (
-            "poster for a festival, 'Blue Harbour', draft by 3 May, print 20 May",
-            "they moved the draft for Blue Harbour up to wednesday 28th, a holiday",
-        ),
-        ("players: Ada, plus Bo and Cyd of the Monday group", "Cyd pulled out, broken toe"),
-        ("we meet at the quarry on the 14th, bring a rope", "Bo, 14th is off, there's a storm"),
-        ("我爸手术定了24号，三医院", "医院来电话，24号那台被占了，最后定25号，周四"),
-        ("6月9号下午三点办插花体验课，限八人", "坏消息，9号那天停电，插花课办不了，先取消"),
-        ("The raffle costs £4.80 a ticket at the gate", "the raffle went down to £4.20 a ticket"),
-        ("补充一下，储藏间暂定每月300，车棚80", "经理批了，储藏间降到260，车棚不变"),
-    ],
+    table(__file__, "what_changes_a_kept_statement_is_quoted_with_it"),
 )
 def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> None:
     """Also where it would not be kept alone, and where only the old value is named again."""
@@ -244,17 +230,9 @@ def test_what_changes_a_kept_statement_is_quoted_with_it(old: str, new: str) -> 
     assert [new in text for text in texts if old in text] == [True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
-    [
-        ("现场见，梧桐里7号5楼，周二上午十点", "我妈住7楼3床，不是3楼7床，我跑错一次"),
-        ("晚上十点后不发消息给李老师", "李老师说这周组会改到周五上午9点半"),
-        ("we decided to move gateway 0 to hall 7", "we decided to move gateway 1 to hall 8"),
-        ("第1组改到11楼开会", "第2组改到21楼开会"),
-        ("组会每周四下午2点，在三楼", "这周组会改到周五上午9点半"),
-        ("The choir meets every Thursday at five", "the choir moved to Friday at six this week"),
-        ("地下室180个柜子，其中60个已经卖掉", "租金的事：地下室降到260"),
-    ],
+    table(__file__, "a_number_or_person_in_both_makes_no_change"),
 )
 def test_a_number_or_person_in_both_makes_no_change(old: str, new: str) -> None:
     """A floor is no house, who says it is no topic, and a price is no count of things."""
@@ -263,7 +241,7 @@ def test_a_number_or_person_in_both_makes_no_change(old: str, new: str) -> None:
     ] == []
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         (
@@ -282,9 +260,7 @@ def test_a_relative_day_does_not_save_an_old_value(old: str, new: str) -> None:
     assert old not in item.text
 
 
-@pytest.mark.parametrize(
-    ("awaits", "learnt"), [(True, ["Ann (2026-11-12): no deploys on Fridays"]), (False, [])]
-)
+@each(("awaits", "learnt"), [(True, ["Ann (2026-11-12): no deploys on Fridays"]), (False, [])])
 def test_a_quote_that_lacks_a_second_voice_is_learnt_again(awaits: bool, learnt: list[str]) -> None:
     """Another member may say the same; any other quote is known."""
     text = "Tom (2026-11-10): “no deploys on Fridays”"

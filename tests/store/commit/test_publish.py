@@ -409,12 +409,11 @@ def test_a_text_is_known_as_soon_as_it_is_journalled(
 
 
 def test_a_text_that_never_reached_the_file_is_no_ancestor(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+    channel: ChannelStore, now: datetime, add: Add, impatient: None
 ) -> None:
     """While somebody keeps the file open, our texts wait; a line that resembles one of them is
     no rewording.
     """
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.1)
     channel.commit(add("the port is 8080"), now)
     with (channel.folder / "MEMORY.md").open("a") as editor:
         channel.commit(add("alice likes green tea"), now)
@@ -427,10 +426,9 @@ def test_a_text_that_never_reached_the_file_is_no_ancestor(
 
 
 def test_a_file_somebody_keeps_open_is_left_alone(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+    channel: ChannelStore, now: datetime, add: Add, impatient: None
 ) -> None:
     """The commit is acknowledged and shown; the file follows when the writer is done."""
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.1)
     channel.commit(add("alice likes tea"), now)
     path = channel.folder / "MEMORY.md"
     with path.open("a") as editor:
@@ -469,7 +467,7 @@ def test_a_slow_save_into_the_displaced_file_is_waited_for(
 
         threads.append(threading.Thread(target=save))
         threads[0].start()
-        is_open.wait(10)
+        is_open.wait(60)
 
     save_before_exchange(monkeypatch, slowly)
     channel.commit(add("bob likes cake"), now)
@@ -484,15 +482,18 @@ def test_a_slow_save_into_the_displaced_file_is_waited_for(
 
 @pytest.mark.parametrize("exchanges", [True, False])
 def test_a_displaced_file_that_is_still_open_keeps_its_name_to_itself(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, exchanges: bool
+    channel: ChannelStore,
+    now: datetime,
+    add: Add,
+    monkeypatch: pytest.MonkeyPatch,
+    exchanges: bool,
+    impatient: None,
 ) -> None:
     """The text that displaced it is put in place once more, by an undo: what is typed at last is
     not lost.
     """
     if not exchanges:
         monkeypatch.setattr(exchange, "_renamed", lambda *_: 38)
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
-    monkeypatch.setattr(publish, "SAVE_GRACE_SECONDS", 0.0)
     channel.commit(add("alice likes tea"), now)
     editors = []
     with monkeypatch.context() as patched:

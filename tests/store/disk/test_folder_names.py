@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from pipimem.errors import ChannelError
 from pipimem.store.disk.folder_names import folder_name
 
+from tests.cases import each
+
 ANY_ID = st.text(st.characters(exclude_categories=()), min_size=1, max_size=1000)
 
 
-@pytest.mark.parametrize("name", ["team", "dm_42", "a.b-c", "0", "x" * 64])
+@each("name", ["team", "dm_42", "a.b-c", "0", "x" * 64])
 def test_a_plain_id_is_its_own_folder(name: str) -> None:
     """Lower-case letters, digits, dot, underscore and hyphen up to 64 characters need no
     disguise.
@@ -21,7 +23,7 @@ def test_a_plain_id_is_its_own_folder(name: str) -> None:
     assert folder_name(name) == name
 
 
-@pytest.mark.parametrize(
+@each(
     "name",
     [
         "..",
@@ -51,7 +53,7 @@ def test_the_slug_stays_readable() -> None:
     assert folder_name("🚀").startswith("channel~")
 
 
-@pytest.mark.parametrize("channel_id", [None, 5, b"room", ("room",)])
+@each("channel_id", [None, 5, b"room", ("room",)])
 def test_an_id_that_is_no_text_is_refused(channel_id: object) -> None:
     """Platforms number their rooms, and hosts hand the number on."""
     with pytest.raises(ChannelError, match="A channel id is a text"):

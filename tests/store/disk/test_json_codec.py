@@ -11,6 +11,8 @@ from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.text.markdown.line_edits import Splice
 
+from tests.cases import each
+
 CHANGE = FileChange("aa", "bb", (Splice(0, ("old\n",), ("new\n",)),))
 RECORD = JournalRecord(
     1, "2026-03-02T09:10:00+08:00", "edit", Author.EDITOR, files={File.MEMORY: CHANGE}
@@ -25,7 +27,7 @@ def test_what_is_empty_is_left_out() -> None:
     }
 
 
-@pytest.mark.parametrize("unseen", [False, True])
+@each("unseen", [False, True])
 def test_how_a_text_came_to_be_is_kept(unseen: bool) -> None:
     """Which person's text was merged, and whether the text before ever stood in the file."""
     change = FileChange("aa", "bb", (), found="cc", unseen=unseen)
@@ -40,7 +42,7 @@ def test_unknown_keys_are_passed_over() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("key", "value"),
     [
         ("seq", "one"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.store.disk import json_lines
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
-    "data", [b"\0" * 40 + b"{", b"{\0\0\0" * 10, b"\xff\xfe{\0}\0", '{"a": 1}'.encode("utf-16")]
-)
+
+@each("data", [b"\0" * 40 + b"{", b"{\0\0\0" * 10, b"\xff\xfe{\0}\0", '{"a": 1}'.encode("utf-16")])
 def test_a_line_is_utf_8_or_none(data: bytes) -> None:
     """Zeros in the place of a line look like another encoding; nothing but UTF-8 is written."""
     assert json_lines.value(data) is None

@@ -8,6 +8,8 @@ import pytest
 from pipimem.errors import UnreadableNote
 from pipimem.store.disk.links import astray, leads_to_another_channel, real_path, resolved
 
+from tests.cases import table
+
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -20,14 +22,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("link", "target", "place"),
-    [
-        ("channels/alice/x.md", "channels/alice/MEMORY.md", ""),
-        ("channels/alice/x.md", "shared.md", ""),
-        ("channels/alice/x.md", "channels/bob/MEMORY.md", "into the folder of another channel"),
-        ("channels/carol", "channels/bob", "into the folder of another channel"),
-        ("channels/carol.md", "../outside.md", "out of the workspace"),
-        ("x.md", "channels/bob/MEMORY.md", "into the folder of another channel"),
-    ],
+    table(__file__, "a_link_leads_nowhere_it_may_not"),
 )
 def test_a_link_leads_nowhere_it_may_not(root: Path, link: str, target: str, place: str) -> None:
     """To the own folder and to what is shared it may; the workspace's file is no channel's."""

@@ -10,8 +10,10 @@ import pytest
 from pipimem.errors import StoreError
 from pipimem.store.disk.syscalls import make_folder, store_errors, write_whole
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("number", "action", "says"),
     [
         (errno.ENOSPC, "write", "disk is full"),

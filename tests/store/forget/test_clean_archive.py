@@ -121,10 +121,9 @@ def test_what_is_archived_after_a_kill_stays(
 
 
 def test_an_editor_halfway_through_the_archive_stops_it(
-    archived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+    archived: ChannelStore, now: datetime, impatient: None
 ) -> None:
     """Nothing is forgotten, and that is said; done once the editor is."""
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
     path = archived.folder / File.ARCHIVE
     with path.open("w") as editor:
         editor.write(BEFORE[:40])
@@ -157,13 +156,11 @@ def test_an_editor_who_ends_within_two_seconds_is_waited_for(
 
 
 def test_an_editor_who_goes_on_writing_to_the_displaced_archive_loses_nothing(
-    archived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+    archived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch, impatient: None
 ) -> None:
     """For longer than anybody waits: the forgetting stays under way, and ends with a later
     writing.
     """
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
-    monkeypatch.setattr("pipimem.store.commit.publish.SAVE_GRACE_SECONDS", 0.0)
     editors = []
     with monkeypatch.context() as patched:
         save_before_exchange(patched, lambda path: editors.append(path.open("a")))
@@ -177,12 +174,11 @@ def test_an_editor_who_goes_on_writing_to_the_displaced_archive_loses_nothing(
 
 
 def test_a_script_that_saves_without_pause_is_no_silent_end(
-    archived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+    archived: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch, impatient: None
 ) -> None:
     """The words are back each time: it says that they are not gone, and the next writing takes
     them out.
     """
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
     real = clean_archive.displace
 
     def displace(prepared: Path, target: Path) -> Path | None:

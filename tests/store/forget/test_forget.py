@@ -30,6 +30,8 @@ from pipimem.store.health.leftovers import leftover_findings
 from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.journal.past_texts import past_texts
 
+from tests.cases import table
+
 Add = Callable[..., Decision]
 
 
@@ -374,11 +376,8 @@ def test_an_older_buffer_is_merged_from_where_it_began(
     assert [f"fact number {number} came" in text for number in range(30)] == [True] * 30
 
 
-def test_a_save_under_way_is_waited_for(
-    full: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_save_under_way_is_waited_for(full: ChannelStore, now: datetime, impatient: None) -> None:
     """An editor that keeps a file open: nothing is forgotten, and that is said."""
-    monkeypatch.setattr("pipimem.store.channel.SAVE_GRACE_SECONDS", 0.0)
     before = (full.folder / "MEMORY.md").read_bytes()
     with (
         (full.folder / "MEMORY.md").open("a"),
@@ -810,20 +809,7 @@ def _killed(*_: object) -> None:
 @pytest.mark.parametrize("kill", [False, True])
 @pytest.mark.parametrize(
     "step",
-    [
-        "pipimem.store.forget.forget.drop_texts",
-        "pipimem.store.forget.forget.commit",
-        "pipimem.store.forget.forget.publish",
-        "pipimem.store.forget.forget.clean_archive",
-        "pipimem.store.forget.forget.clean_past",
-        "pipimem.store.forget.forget.clean_transcript",
-        "pipimem.store.forget.forget.clean_arrivals",
-        "pipimem.store.forget.forget.blank_quotes",
-        "pipimem.store.forget.forget.blanked_ledger",
-        "pipimem.store.journal.state.State.append",
-        "pipimem.store.journal.state.State.start_anew",
-        "pipimem.store.forget.forget.sync_folder",
-    ],
+    table(__file__, "what_was_read_at_any_step_of_a_forgetting_teaches_nothing_behind_it"),
 )
 def test_what_was_read_at_any_step_of_a_forgetting_teaches_nothing_behind_it(
     full: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch,

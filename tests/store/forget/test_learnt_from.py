@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.store.forget.learnt_from import learnt_from
 
+from tests.cases import each
 from tests.notes.building import notes_of
 
 ASKED = Message.user("谁来订场地？周六下午三点的", id="a", speaker="小唐")
 ANSWERED = Message.user("我来订", id="b", speaker="老周")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "sources", "goes_as"),
     [
         ("小唐（2026-03-02）：周六下午三点的场地", ("a",), "{id}"),
@@ -24,7 +24,6 @@ ANSWERED = Message.user("我来订", id="b", speaker="老周")
         ("老周（2026-03-02）：「谁来订场地？周六下午三点的」我来订", (), ""),
         ("老周（2026-03-02）：我来订", ("b",), ""),
     ],
-    ids=["alone", "in quotes", "behind dots", "retold", "typed", "another's"],
 )
 def test_entries_with_their_words_go_and_others_stay(
     text: str, sources: tuple[str, ...], goes_as: str

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, blanked_message, without
 
+from tests.cases import each, table
+
 KEY = b"k" * 32
 NEEDLES = ForgetTargets.of(["555 0199"])
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "found"),
     [
         ("my number is 555 0199", True),
@@ -32,22 +33,9 @@ def test_case_does_not_hide() -> None:
     assert ForgetTargets.of(["Alice Likes Tea"]).are_in("alice likes TEA, she says")
 
 
-@pytest.mark.parametrize(
+@each(
     ("needle", "text", "found"),
-    [
-        ("Tom", "call him tomorrow", False),
-        ("Tom", "a custom, at the bottom", False),
-        ("Tom", "Tom's bike", True),
-        ("Tom", "tomorrow TOM comes", True),
-        ("Tom", "问tom吧", True),
-        ("80", "port 8080", False),
-        ("80", "port:80", True),
-        ("Том", "завтра в Томске", False),
-        ("Rene", "René", False),
-        ("周五", "下周五发布", True),
-        ("(Tom", "(tomorrow)", False),
-        ("...", "wait...what", True),
-    ],
+    table(__file__, "a_word_is_not_found_inside_another"),
 )
 def test_a_word_is_not_found_inside_another(needle: str, text: str, found: bool) -> None:
     """Where a script puts blanks between words; Chinese is found anywhere, and so is everything

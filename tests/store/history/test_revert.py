@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.store.history.revert import Clash, reverted
+
+from tests.cases import each
 
 FACTS = "# Memory\n\n## Facts\n\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("before", "after", "now", "left"),
     [
         ("- a\n", "- a\n- b\n", "- a\n- b\n", "- a\n"),

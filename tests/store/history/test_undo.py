@@ -411,6 +411,7 @@ def _operation(kind: int, target, text: str) -> Operation:  # type: ignore[no-un
     ][kind]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     filled=FILLED,

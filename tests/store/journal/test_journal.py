@@ -24,6 +24,8 @@ from pipimem.store.journal.journal import Journal, line, parsed
 from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place, RefusedLine
 from pipimem.text.markdown.line_edits import Splice
 
+from tests.cases import each
+
 TEXT = st.text(max_size=20)
 LINES = st.lists(TEXT, max_size=3).map(tuple)
 RECORDS = st.builds(
@@ -116,6 +118,7 @@ def journal(tmp_path: Path) -> Journal:
     return Journal(tmp_path)
 
 
+@pytest.mark.slow
 @given(journal_records())
 def test_any_record_survives_its_line(value: JournalRecord) -> None:
     """Nothing of a commit is lost on the way to the disk and back."""
@@ -369,7 +372,7 @@ def test_keys_of_a_newer_version_are_passed_over() -> None:
     assert parsed(newer) == parsed(newer_change) == parsed(checked_line(encoded(SPLICED)))
 
 
-@pytest.mark.parametrize("thing", ["splice", "hole"])
+@each("thing", ["splice", "hole"])
 def test_further_items_of_an_array_are_refused(thing: str) -> None:
     """They take a new number of the format: passed over, one may be a part of a text."""
 

@@ -9,25 +9,16 @@ from pipimem.store.merge import three_way
 from pipimem.store.merge.three_way import merged
 from pipimem.text.markdown import line_edits
 
+from tests.cases import each, table
+
 LINES = st.lists(
     st.sampled_from([f"- {letter}\n" for letter in "abcdefgh"]), unique=True, max_size=8
 )
 
 
-@pytest.mark.parametrize(
+@each(
     ("base", "ours", "theirs", "both"),
-    [
-        ("a\n", "a\nours\n", "a\n", "a\nours\n"),
-        ("a\n", "a\n", "a\ntheirs\n", "a\ntheirs\n"),
-        ("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n", "A\nb\nC\n"),
-        ("a\n", "a\nours\n", "a\ntheirs\n", "a\ntheirs\nours\n"),
-        ("a\nb\n", "a\nB ours\n", "a\nB theirs\n", "a\nB theirs\nB ours\n"),
-        ("a\nb\n", "a\n", "a\nb\nc\n", "a\nc\n"),
-        ("a\nb\n", "b\n", "a\n", ""),
-        ("a\nb\n", "a\nb\nsame\n", "a\nb\nsame\n", "a\nb\nsame\n"),
-        ("a", "a\nours\n", "a", "a\nours\n"),
-        ("", "ours\n", "theirs", "theirs\nours\n"),
-    ],
+    table(__file__, "both_sides_stay"),
 )
 def test_both_sides_stay(base: str, ours: str, theirs: str, both: str) -> None:
     """Theirs where they stand, ours behind where the two clash."""

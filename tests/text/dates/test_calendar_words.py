@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.dates.calendar_words import chinese_number
 
+from tests.cases import each, table
 
-@pytest.mark.parametrize(
+
+@each(
     ("written", "meant"),
-    [
-        ("7", 7),
-        ("120", 120),
-        ("三", 3),
-        ("两", 2),
-        ("十", 10),
-        ("十二", 12),
-        ("二十", 20),
-        ("三十一", 31),
-        ("二〇二六", 2026),
-        ("二零二六", 2026),
-    ],
+    table(__file__, "a_number_is_read"),
 )
 def test_a_number_is_read(written, meant):
     """In digits, with 十 for the tens, or one character after the other as in years."""

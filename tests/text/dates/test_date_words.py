@@ -4,34 +4,25 @@ none.
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.dates.date_words import without_dates
 
+from tests.cases import each, table
+
 FULL = ["2026-11-21", "11-21", "2026-11", "2026", "11月"]
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "2026-11-21",
-        "2026/11/21",
-        "2026.11.21",
-        "2026年11月21日",
-        "2026 年 11 月 21 号",
-        "二〇二六年十一月二十一日",
-        "November 21, 2026",
-        "21 Nov 2026",
-        "the 21st of November 2026",
-    ],
+    table(__file__, "a_full_date_gives_its_words"),
 )
 def test_a_full_date_gives_its_words(text):
     """Day, month and year, each part findable without the others."""
     assert without_dates(text)[1] == FULL
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "words"),
     [
         ("3月5日", ["03-05", "3月"]),
@@ -48,24 +39,9 @@ def test_a_part_of_a_date_gives_its_part(text, words):
     assert without_dates(text)[1] == words
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
-    [
-        "五月天的演唱会",
-        "一月内完成",
-        "3个月",
-        "may I?",
-        "version 2.3.1",
-        "2026-13-01",
-        "10.0.0.1",
-        "日月潭",
-        "12026-01-01",
-        "2027-02-30",
-        "2027年2月30日",
-        "二〇二七年二月三十日",
-        "30 February 2027",
-        "2027-02-29T10:30",
-    ],
+    table(__file__, "what_only_looks_like_a_date_is_left_alone"),
 )
 def test_what_only_looks_like_a_date_is_left_alone(text):
     """Bands, durations, versions, impossible months and impossible days."""

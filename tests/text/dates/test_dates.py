@@ -13,6 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pipimem.text.dates import Span, dated, lasts_until, mentioned, without_days
 
+from tests.cases import each
+
 NOW = datetime(2026, 3, 4, 10, 0, tzinfo=UTC)  # a Wednesday
 CASES = [
     json.loads(line)
@@ -24,13 +26,13 @@ SAID = [(case["said"], case["dated"]) for case in CASES if "dated" in case]
 NAMED = [(case["said"], case["spans"]) for case in CASES if "spans" in case]
 
 
-@pytest.mark.parametrize(("said", "becomes"), SAID, ids=lambda text: text[:40])
+@each(("said", "becomes"), SAID)
 def test_relative_dates_become_absolute(said, becomes):
     """Seen from Wednesday, 4 March 2026; idioms, habits, ranges and code stay as they are."""
     assert dated(said, NOW) == becomes
 
 
-@pytest.mark.parametrize(("said", "spans"), NAMED, ids=lambda text: str(text)[:40])
+@each(("said", "spans"), NAMED)
 def test_the_days_a_text_names(said, spans):
     """Absolute and relative; without a year the nearest; a day is a span of one."""
     expected = tuple(
@@ -39,7 +41,7 @@ def test_the_days_a_text_names(said, spans):
     assert mentioned(said, NOW) == expected
 
 
-@pytest.mark.parametrize("said", ["10月13日周二", "改到15号（周四）", "3月20日，周五"])
+@each("said", ["10月13日周二", "改到15号（周四）", "3月20日，周五"])
 def test_a_weekday_behind_its_date_is_no_relative_day(said):
     """The date says which week it is of."""
     assert dated(said, NOW) == said
@@ -53,7 +55,7 @@ def test_the_day_is_that_of_the_place():
     assert dated("明天", datetime.fromisoformat("2026-03-05T00:30:00+08:00")) == "2026-03-06"
 
 
-@pytest.mark.parametrize(
+@each(
     ("said", "becomes"),
     [("last month", "in December 2025"), ("上个月", "2025年12月"), ("昨天", "2025-12-31")],
 )
@@ -62,18 +64,14 @@ def test_a_year_may_end_between(said, becomes):
     assert dated(said, datetime(2026, 1, 1, tzinfo=UTC)) == becomes
 
 
-@pytest.mark.parametrize(
-    "said", ["2027年2月30日", "2027-02-30", "30 February 2027", "明年2月30日", "上个月31日"]
-)
+@each("said", ["2027年2月30日", "2027-02-30", "30 February 2027", "明年2月30日", "上个月31日"])
 def test_an_impossible_date_names_no_day(said):
     """Nor the month or the year it would stand in; it stays as it was said."""
     assert mentioned(f"until {said}, or so", NOW) == ()
     assert without_days(said, NOW) == dated(said, NOW) == said
 
 
-@pytest.mark.parametrize(
-    "when", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
-)
+@each("when", [datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)])
 def test_the_end_of_the_calendar_is_no_error(when):
     """What cannot be counted stays as it was said."""
     said = (
@@ -108,7 +106,7 @@ PIECES = [part for case in CASES for part in case["said"].split(" ")] + [
 ]
 
 
-@pytest.mark.parametrize("said", ["周一 到 周三我出差", "周一 ~ 周五门诊开放", "周二 – 周四"])
+@each("said", ["周一 到 周三我出差", "周一 ~ 周五门诊开放", "周二 – 周四"])
 def test_a_range_of_weekdays_stays(said: str) -> None:
     """Its two ends would be counted apart."""
     assert dated(said, NOW) == said
@@ -127,6 +125,7 @@ def test_dating_twice_changes_nothing_more(pieces, glue, when):
     assert dated(once, when) == once
 
 
+@pytest.mark.slow
 @given(st.text())
 def test_any_text_is_read(text):
     """No text is an error, and spans never run backwards."""
@@ -147,7 +146,7 @@ def test_the_days_a_text_names_can_be_taken_out() -> None:
     assert without_days("`last Friday` and 2.4", NOW) == "`last Friday` and 2.4"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "last"),
     [
         ("the code freeze lasts until 2026-03-05", date(2026, 3, 5)),

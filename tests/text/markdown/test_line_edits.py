@@ -19,6 +19,8 @@ from pipimem.text.markdown.line_edits import (
 )
 from pipimem.text.markdown.parser import parsed
 
+from tests.cases import each
+
 TEXTS = st.one_of(
     st.text(alphabet="ab\r\n"),
     st.lists(st.sampled_from(["- a\n", "- b\n", "- c\n", "\n", "- d\r\n", "- e"])).map("".join),
@@ -126,9 +128,7 @@ def test_a_byte_order_mark_stays_on_top() -> None:
     assert edited(parsed("\ufeff"), [(1, 1, ["- a"])]) == "\ufeff- a\n"
 
 
-@pytest.mark.parametrize(
-    "edits", [[(0, 2, []), (1, 2, [])], [(0, 9, [])], [(2, 1, [])], [(-1, 0, [])]]
-)
+@each("edits", [[(0, 2, []), (1, 2, [])], [(0, 9, [])], [(2, 1, [])], [(-1, 0, [])]])
 def test_edits_that_overlap_or_lie_outside_are_refused(
     edits: list[tuple[int, int, list[str]]],
 ) -> None:
@@ -137,7 +137,7 @@ def test_edits_that_overlap_or_lie_outside_are_refused(
         edited(parsed("a\nb\n"), edits)
 
 
-@pytest.mark.parametrize("line", ["- a\n", "- a\n- b", "- a\r"])
+@each("line", ["- a\n", "- a\n- b", "- a\r"])
 def test_a_new_line_is_one_line(line: str) -> None:
     """A hidden second line would be an entry nobody decided on."""
     with pytest.raises(ValueError, match="more than one line"):
@@ -161,7 +161,7 @@ def test_an_edit_touches_no_other_line(text: str, data: st.DataObject) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "edit", "told"),
     [
         ("a\r\nb\r", (2, 2, [""]), "a\r\nb\r\r\n"),
@@ -206,10 +206,10 @@ def looks_for(old: list[str], new: list[str]) -> int:
 def test_what_lies_between_changes_is_the_same(old: list[str], new: list[str]) -> None:
     """The changes stand in order, and without them one text is the other."""
     reached = other = 0
-    for each in changed_lines(old, new):
-        assert old[reached : each.low] == new[other : each.start]
-        assert (each.low, each.start) != (each.high, each.end)
-        reached, other = each.high, each.end
+    for change in changed_lines(old, new):
+        assert old[reached : change.low] == new[other : change.start]
+        assert (change.low, change.start) != (change.high, change.end)
+        reached, other = change.high, change.end
     assert old[reached:] == new[other:]
 
 
@@ -235,7 +235,8 @@ def alternating(size: int) -> tuple[list[str], list[str]]:
     return old, new
 
 
-@pytest.mark.parametrize("shape", ["alternating", "repeated", "own"])
+@pytest.mark.slow
+@each("shape", ["alternating", "repeated", "own"])
 def test_ten_times_the_lines_take_little_more_than_ten_times_the_looks(shape: str) -> None:
     """Also where no line stands once, or where all do."""
 

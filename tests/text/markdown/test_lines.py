@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.markdown.lines import line_ending, split_lines, without_ending
+
+from tests.cases import each
 
 
 def test_three_endings_end_a_line() -> None:
@@ -13,7 +14,7 @@ def test_three_endings_end_a_line() -> None:
     assert split_lines("a\nb\r\nc\rd") == ("a\n", "b\r\n", "c\r", "d")
 
 
-@pytest.mark.parametrize("character", "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+@each("character", "\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
 def test_nothing_else_ends_a_line(character: str) -> None:
     """What `str.splitlines` also breaks at is a character of its line."""
     assert split_lines(f"a{character}b\n") == (f"a{character}b\n",)

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
+
+from tests.cases import each
 
 CORPUS = Path(__file__).parents[1] / "markdown"
 INVISIBLE = {
@@ -62,7 +63,7 @@ def blocks(document: Document) -> list[MarkdownBlock]:
     return [block for section in document.sections for block in section.blocks]
 
 
-@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.title)
+@each("case", list(cases()))
 def test_the_corpus_reads_as_it_says(case: Case) -> None:
     """Every case of the corpus gives the blocks written below it."""
     assert [shown(block) for block in blocks(parsed(case.markdown))] == case.blocks
@@ -109,7 +110,7 @@ def test_a_document_knows_its_line_ending() -> None:
     assert parsed("- a").eol == "\n"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         ">" * 10_000,
@@ -127,7 +128,6 @@ def test_a_document_knows_its_line_ending() -> None:
         "<a" + " x" * 10_000,
         "---\n" * 10_000,
     ],
-    ids=lambda text: text[:8],
 )
 def test_hostile_text_is_just_text(text: str) -> None:
     """Long runs of signs are read in one go and rendered as they came."""

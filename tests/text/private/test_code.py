@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.private.code import code_areas
 
+from tests.cases import each
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "code"),
     [
         ("no code", []),

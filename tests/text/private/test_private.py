@@ -14,47 +14,30 @@ from pipimem.text.private import (
     without_private,
 )
 
+from tests.cases import each, table
+
 EMPTY = PrivateSettings(marker="")
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept"),
-    [
-        ("nothing here", "nothing here"),
-        ("", ""),
-        ("a <private>salary 5000</private> b", "a [PRIVATE] b"),
-        ("a <private/>salary 5000</private> b", "a [PRIVATE] b"),
-        ("a [private]salary 5000[/private] b", "a [PRIVATE] b"),
-        ("a <!-- private -->x<!-- /private --> b", "a [PRIVATE] b"),
-        ("a <PRIVATE>x\n\ny</Private> b", "a [PRIVATE] b"),
-        ("a <private>x</private> b <private>y</private> c", "a [PRIVATE] b [PRIVATE] c"),
-        ("a </private> b", "a </private> b"),
-        ("a [/private] b", "a [/private] b"),
-    ],
+    table(__file__, "a_private_stretch_is_replaced"),
 )
 def test_a_private_stretch_is_replaced(text: str, kept: str) -> None:
     """Each form, any case, over lines; a closing tag with nothing open is ordinary text."""
     assert without_private(text) == kept
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kept"),
-    [
-        ("a <private>x<private>y</private>z</private> b", "a [PRIVATE] b"),
-        ("a [private]x[private]y[/private]z[/private] b", "a [PRIVATE] b"),
-        ("a <private>x [private] y</private> b", "a [PRIVATE] b"),
-        ("a <private>x[private]y</private>z[/private] b", "a [PRIVATE] b"),
-        ("a [private]x<private>y[/private]z</private> b", "a [PRIVATE] b"),
-        ("a [private]x<private>y[/private] never closed", "a [PRIVATE]"),
-        ("[private <private>x</private>] b", "[private [PRIVATE]] b"),
-    ],
+    table(__file__, "of_nested_stretches_the_outer_one_counts"),
 )
 def test_of_nested_stretches_the_outer_one_counts(text: str, kept: str) -> None:
     """Forms that cross each other hide what either of them holds."""
     assert without_private(text) == kept
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "<private></private>",
@@ -68,9 +51,7 @@ def test_an_empty_stretch_vanishes(text: str) -> None:
     assert (kept, hidden.stretches) == ("ab", 0)
 
 
-@pytest.mark.parametrize(
-    "tag", ["<private>", "<private/>", "<private", "<!-- private -->", "&lt;private&gt;"]
-)
+@each("tag", ["<private>", "<private/>", "<private", "<!-- private -->", "&lt;private&gt;"])
 def test_an_unclosed_tag_hides_to_the_end_of_the_message(tag: str) -> None:
     """It is reported; `keep` leaves it, and what is closed goes all the same."""
     text = f"a {tag} my salary\n\nis 5000"
@@ -95,7 +76,7 @@ def test_a_marker_inside_a_stretch_does_not_shorten_it() -> None:
     assert without_private("[PRIVATE]x[/PRIVATE] z") == "[PRIVATE] z"
 
 
-@pytest.mark.parametrize("marker", ["[PRIVATE]", "[REDACTED]", ""])
+@each("marker", ["[PRIVATE]", "[REDACTED]", ""])
 def test_the_setting_decides_what_stands_in_its_place(marker: str) -> None:
     """The marker, another one, or nothing."""
     settings = PrivateSettings(marker=marker)  # type: ignore[arg-type]
@@ -208,6 +189,7 @@ def stretches(draw: st.DrawFn, depth: int = 3) -> str:
 COUNT = PrivateSettings(in_code="count")
 
 
+@pytest.mark.slow
 @given(st.lists(WORDS), stretches(), st.lists(st.one_of(WORDS, stretches())))
 def test_no_nesting_and_no_spelling_lets_anything_out(
     before: list[str], one: str, after: list[str]

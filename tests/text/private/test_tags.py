@@ -2,68 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem.text.private.tags import Form, Tag, _folded, is_blank, tags
 
+from tests.cases import each, table
 
-@pytest.mark.parametrize(
+
+@each(
     ("text", "form", "is_closing"),
-    [
-        ("<private>", "angle", False),
-        ("</private>", "angle", True),
-        ("<private/>", "angle", False),
-        ('<private reason="health" level=2>', "angle", False),
-        ("< \t\nprivate >", "angle", False),
-        ("< / private >", "angle", True),
-        ("<PrIvAtE>", "angle", False),
-        ("<\u200bpri\u00advate\u2060>", "angle", False),
-        ("<p\u0332rivate>", "angle", False),
-        ("&lt;private&gt;", "angle", False),
-        ("&LT;/private&GT;", "angle", True),
-        ("&lt/private&gt", "angle", True),
-        ("&amp;lt;private&amp;gt;", "angle", False),
-        ("&#60;private&#62;", "angle", False),
-        ("&#x3C;&#47;private&#x0003e;", "angle", True),
-        ("<&#112;rivate>", "angle", False),
-        ("\\u003cprivate\\u003e", "angle", False),
-        ("\\x3c/private\\x3e", "angle", True),
-        ("<\\/private>", "angle", True),
-        ("<private\\>", "angle", False),
-        ("＜private＞", "angle", False),
-        ("＜／ｐｒｉｖａｔｅ＞", "angle", True),
-        ("〈private〉", "angle", False),
-        ("<рrіvаtе>", "angle", False),
-        ("<ρriνατε>", "angle", False),
-        ("<prívâté>", "angle", False),
-        ("<PRİVATE>", "angle", False),
-        ("<𝓹𝓻𝓲𝓿𝓪𝓽𝓮>", "angle", False),
-        ("<🅿🆁🅸🆅🅰🆃🅴>", "angle", False),
-        ("<ⓟⓡⓘⓥⓐⓣⓔ>", "angle", False),
-        ("<prⅳate>", "angle", False),
-        ("<prlvate>", "angle", False),
-        ("[private]", "bracket", False),
-        ("[ / Private ]", "bracket", True),
-        ("［private］", "bracket", False),
-        ("【private】", "bracket", False),
-        ("【/private］", "bracket", True),
-        ("︻private︼", "bracket", False),
-        ("﹝/private﹞", "bracket", True),
-        ("︹private︺", "bracket", False),
-        ("≮private≯", "angle", False),
-        ("︿/private﹀", "angle", True),
-        ("<\\ud83c\\udd7f🆁ivate>", "angle", False),
-        ("\\u003c\\uD835\\uDCF9rivate\\u003e", "angle", False),
-        ("\\ud801\\udcbcprivate>", "angle", False),
-        ("<\\U0001f17frivate>", "angle", False),
-        ("\\u{3c}\\u{1f17f}rivate\\u{3e}", "angle", False),
-        ("《/private》", "bracket", True),
-        ("[private reason=health]", "bracket", False),
-        ("&lbrack;private&rsqb;", "bracket", False),
-        ("<!-- private -->", "comment", False),
-        ("<!--/PRIVATE-->", "comment", True),
-        ("<!— private —>", "comment", False),
-        ("&lt;!-- private --&gt;", "comment", False),
-    ],
+    table(__file__, "a_tag_is_known"),
 )
 def test_a_tag_is_known(text: str, form: Form, is_closing: bool) -> None:
     """With where it begins and ends."""
@@ -71,7 +17,7 @@ def test_a_tag_is_known(text: str, form: Form, is_closing: bool) -> None:
     assert tag == Tag(form, is_closing, 1, 1 + len(text))
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "<privateer>",
@@ -106,15 +52,13 @@ def test_attributes_of_a_bracket_hold_no_other_tag() -> None:
     assert [tag.form for tag in tags("[private <private>x")] == ["angle"]
 
 
-@pytest.mark.parametrize(
-    ("text", "blank"), [("", True), (" \n\u200b\u00ad", True), ("\u3164", True), ("x", False)]
-)
+@each(("text", "blank"), [("", True), (" \n\u200b\u00ad", True), ("\u3164", True), ("x", False)])
 def test_blank_is_what_shows_nothing(text: str, blank: bool) -> None:
     """White space, and characters without a shape."""
     assert is_blank(text) is blank
 
 
-@pytest.mark.parametrize("in_front", ["&lt;", "<", "\\x3c", "&#60;", "< \\"])
+@each("in_front", ["&lt;", "<", "\\x3c", "&#60;", "< \\"])
 def test_a_sign_in_front_takes_no_part_of_a_tag(in_front: str) -> None:
     """Its search must not read on over the backslash of the next, which is written as an escape."""
     text = rf"{in_front}\u003cprivate\u003e"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from pipimem import resources
 from pipimem.text.hinted_patterns import hinted
 from pipimem.text.secrets import redacted, secrets
 from pipimem.text.secrets.anchors import FILES
 from pipimem.text.secrets.marks import holds_mark, kinds, mark
+
+from tests.cases import each
 
 RULES = (*FILES, "secrets/key_shapes")
 LINES = [
@@ -26,7 +27,7 @@ BAD = [text for _, _, sign, text in LINES if sign == "✗"]
 KEY = b"the key of a channel"
 
 
-@pytest.mark.parametrize("name", RULES)
+@each("name", RULES)
 def test_every_kind_has_an_example_and_a_counter_example(name: str) -> None:
     """Who mends a rule reads what it is for, and what it must not take."""
     signs = {(kind, sign) for place, kind, sign, _ in LINES if place == name}
@@ -34,7 +35,7 @@ def test_every_kind_has_an_example_and_a_counter_example(name: str) -> None:
     assert wanted - signs == set()
 
 
-@pytest.mark.parametrize(("kind", "text"), GOOD, ids=lambda value: value[:40])
+@each(("kind", "text"), GOOD)
 def test_an_example_is_masked_whole(kind: str, text: str) -> None:
     """What stands between « and » goes, and is called by its kind."""
     before, _, rest = text.partition("«")
@@ -47,7 +48,7 @@ def test_an_example_is_masked_whole(kind: str, text: str) -> None:
     assert kind in [one.kind for one in secrets(plain)]
 
 
-@pytest.mark.parametrize("text", BAD, ids=lambda value: value[:40])
+@each("text", BAD)
 def test_a_counter_example_is_left_alone(text: str) -> None:
     """Prefixes, placeholders and names that look like it."""
     assert redacted(text) == text

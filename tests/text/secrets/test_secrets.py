@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.text.secrets import Secret, redacted, secrets
 
+from tests.cases import each
+
 # Keys of providers stand in the file in pieces, so that no scanner of repositories takes them for
 # real ones.
 CASES = [
@@ -23,7 +25,7 @@ POSITIVE = [case for case in CASES if case["secret"]]
 NEGATIVE = [case["text"] for case in CASES if not case["secret"]]
 
 
-@pytest.mark.parametrize("case", POSITIVE, ids=lambda case: case["text"][:40])
+@each("case", POSITIVE)
 def test_a_secret_is_found_and_named(case):
     """Each positive case holds one secret of the kind it names, and what should go is gone."""
     found = secrets(case["text"])
@@ -33,7 +35,7 @@ def test_a_secret_is_found_and_named(case):
     assert f"[secret:{case['secret']}]" in redacted(case["text"])
 
 
-@pytest.mark.parametrize("text", NEGATIVE, ids=lambda text: text[:40])
+@each("text", NEGATIVE)
 def test_ordinary_talk_is_left_alone(text):
     """Talk about passwords, placeholders, hashes, versions and numbers is no secret."""
     assert redacted(text) == text
@@ -69,6 +71,7 @@ PIECES = (
 PARTS = st.lists(st.sampled_from(PIECES.split("|")), max_size=14).map("".join)
 
 
+@pytest.mark.slow
 @given(PARTS | st.text(max_size=200))
 def test_redacting_twice_changes_nothing_more(text):
     """`redacted` is idempotent, whatever the text."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
 from pipimem import resources
 from pipimem.settings import SecretSettings
 from pipimem.text.hinted_patterns import hinted
 from pipimem.text.secrets import redacted
 from pipimem.text.secrets.marks import kinds
 from pipimem.text.secrets.workspace_list import places_of_list
+
+from tests.cases import each, table
 
 PHONES = SecretSettings(phone_numbers=True)
 EXAMPLES = [
@@ -21,7 +20,7 @@ EXAMPLES = [
 ]
 
 
-@pytest.mark.parametrize("line", EXAMPLES)
+@each("line", EXAMPLES)
 def test_phone_numbers_are_masked_where_that_is_set(line: str) -> None:
     """What stands between « and » goes, other numbers stay; without the setting all of it stays."""
     before, _, rest = line[2:].partition("«")
@@ -39,16 +38,9 @@ def test_every_form_of_a_phone_number_has_an_example() -> None:
         assert any(rule.pattern().fullmatch(number) for number in numbers), rule.pattern.source
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "masked"),
-    [
-        ("project falcon starts", "[secret:listed] starts"),
-        ("Project Falconry is another", "Project Falconry is another"),
-        ("猎鹰项目下周开始", "[secret:listed]项目下周开始"),
-        ("ask EMP-001234 or EMP-12", "ask [secret:listed] or EMP-12"),
-        ("C++ (draft) is listed", "[secret:listed] is listed"),
-        ("Project\u200b Falcon", "[secret:listed]"),
-    ],
+    table(__file__, "a_workspaces_own_words_and_patterns_are_masked"),
 )
 def test_a_workspaces_own_words_and_patterns_are_masked(text: str, masked: str) -> None:
     """Words in any case as whole words, in Chinese anywhere, and never as an expression."""
@@ -76,16 +68,3 @@ def test_a_pattern_that_only_looks_masks_nothing() -> None:
 def test_the_kinds_are_known_to_marks() -> None:
     """Else the mark of one would be masked again, and learnt from."""
     assert {"phone-number", "listed"} <= kinds()
-
-
-@pytest.mark.parametrize("piece", ["1", "+1", "0", "1-", "+", "138 ", "400-", "(415) ", "+1 1 "])
-def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    """Eight times as much text: 8 times the processor time; were it quadratic, 64 times."""
-    short, long = (_processor_time(piece * (size // len(piece))) for size in (5_000, 40_000))
-    assert long < 24 * short + 0.1
-
-
-def _processor_time(text: str) -> float:
-    began = time.process_time()
-    list(places_of_list(text, PHONES))
-    return time.process_time() - began

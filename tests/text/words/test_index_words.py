@@ -12,6 +12,8 @@ from pipimem.text.words import index_words as words_module
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.segmentation import Segmenter
 
+from tests.cases import table
+
 CASES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "cases" / "words.jsonl")
@@ -33,18 +35,7 @@ def test_the_words_of_a_text(case, words):
 
 @pytest.mark.parametrize(
     ("query", "text"),
-    [
-        ("香菜", "小王不喜欢吃香菜，点菜时注意"),
-        ("窗口", "上线窗口改到周四晚上十点"),
-        ("checksum", "moved to src/sync/checksum.ts yesterday"),
-        ("gateway", "NimbusGateway restarts at night"),
-        ("nimbus-gateway", "Nimbus-Gateway restarts at night"),
-        ("5月1日", "The launch is on 2024-05-01."),
-        ("三月五号", "March 5, 2026: the audit"),
-        ("6月份", "a trip in June 2023"),
-        ("２０２４年", "since 2024"),
-        ("buying", "she bought a bike"),
-    ],
+    table(__file__, "a_query_meets_its_text"),
 )
 def test_a_query_meets_its_text(query, text, words):
     """Case, script, inflection and the way a date is written do not matter."""

@@ -74,6 +74,7 @@ def test_sentences_are_cut_as_jieba_cuts_them(sentence, segmenter, jieba):
     assert for_search(segmenter, sentence) == jieba.lcut_for_search(sentence)
 
 
+@pytest.mark.slow
 def test_thousands_of_random_runs_are_cut_as_jieba_cuts_them(segmenter, jieba):
     """Words of the dictionary in any order, and characters in any order, are cut alike."""
     chance = random.Random(42)
@@ -89,6 +90,7 @@ def test_thousands_of_random_runs_are_cut_as_jieba_cuts_them(segmenter, jieba):
     assert [run for run in runs if for_search(segmenter, run) != jieba.lcut_for_search(run)] == []
 
 
+@pytest.mark.slow
 def test_lines_people_wrote_are_cut_as_jieba_cuts_them(jieba):
     """All Han of our own cases and sources, met in the order of the files by a segmenter that
     begins with nothing.
@@ -109,6 +111,7 @@ def test_lines_people_wrote_are_cut_as_jieba_cuts_them(jieba):
     assert [run for run in runs if for_search(fresh, run) != jieba.lcut_for_search(run)] == []
 
 
+@pytest.mark.slow
 def test_the_dictionary_is_sorted_as_it_is_read(jieba):
     """Read character by character it says what it says whole: no line stands where it is not
     looked for.

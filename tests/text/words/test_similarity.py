@@ -22,6 +22,8 @@ from pipimem.text.words.similarity import (
     share_in,
 )
 
+from tests.cases import each, table
+
 SETS = st.frozensets(st.sampled_from("abcdef"))
 
 
@@ -45,14 +47,7 @@ def test_the_measure_is_symmetric_and_bounded(a, b):
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [
-        (
-            "The deploy window is Thursday night at ten",
-            "the deploy window is on Thursday night, at ten.",
-        ),
-        ("小王不喜欢吃香菜", "小王 不喜欢 吃香菜。"),
-        ("发布日期是2026年5月1日", "发布日期是 2026-05-01"),
-    ],
+    table(__file__, "the_same_said_again_is_a_duplicate"),
 )
 def test_the_same_said_again_is_a_duplicate(a, b, words):
     """Punctuation, small words and the way a date is written do not matter."""
@@ -61,16 +56,7 @@ def test_the_same_said_again_is_a_duplicate(a, b, words):
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [
-        (
-            "The retry limit of the gateway upload queue is 20",
-            "The retry limit of the gateway upload queue is 30",
-        ),
-        ("发布窗口定在 5月1日 晚上的上海机房", "发布窗口定在 5月2日 晚上的上海机房"),
-        ("小王喜欢吃香菜", "小王不喜欢吃香菜"),
-        ("Alice likes coriander", "Alice doesn't like coriander"),
-        ("Alice likes coriander", "the weather was fine"),
-    ],
+    table(__file__, "a_correction_is_no_duplicate"),
 )
 def test_a_correction_is_no_duplicate(a, b, words):
     """Another number, another day or a "not" makes it another statement."""
@@ -87,28 +73,16 @@ def test_half_the_words_are_not_enough():
     assert not near_duplicate(Bag(("x", "y", "z")), Bag(("y", "z", "q")))
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
-    [
-        ("The release is on Thursday", "Release moved to 2026-03-06 because QA is late"),
-        ("Bob lives in Paris", "Bob moved to London in May"),
-        ("Dana prefers tea", "Dana now drinks coffee"),
-        ("Alice works at Acme", "Alice joined Globex as CTO on 2026-05-01"),
-        ("Marta owns the billing service", "Billing is owned by Tom since March"),
-        ("The API limit is 100 requests a minute", "API limit: 300 requests per minute"),
-        ("备份每晚 23:00 运行", "备份每天 02:00 运行，因为 23:00 会和报表任务抢磁盘"),
-        ("上线窗口是周四 20:00 到 22:00", "上线窗口改到周五 10:00"),
-        ("林晓喜欢简短的回答", "林晓希望回答详细一些，带例子"),
-        ("王磊负责支付模块", "支付模块 2026-03 起由赵敏负责"),
-        ("CI 用 Jenkins", "CI 迁到了 GitHub Actions"),
-    ],
+    table(__file__, "a_newer_value_speaks_of_what_it_changes"),
 )
 def test_a_newer_value_speaks_of_what_it_changes(old: str, new: str) -> None:
     """However it is worded."""
     assert same_subject(old, new)
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new"),
     [
         ("The meeting is on Friday at 10:00", "Backups run on Friday at 10:00"),
@@ -123,7 +97,7 @@ def test_a_mixed_up_id_is_seen(old: str, new: str) -> None:
     assert not same_subject(old, new)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "other", "same"),
     [
         ("The release window is Thursday", "上线窗口改到周三 18:00", False),
@@ -144,7 +118,7 @@ def test_pairs_pass_over_white_space_and_case():
     assert (bigrams("茶"), bigrams(" ")) == ({"茶"}, frozenset())
 
 
-@pytest.mark.parametrize(
+@each(
     ("part", "whole", "share"),
     [
         ("tea", "green tea", 1.0),

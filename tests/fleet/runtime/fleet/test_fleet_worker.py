@@ -190,7 +190,7 @@ async def test_a_compaction_elsewhere_ends_an_idle_job(
     worker.visits.set("c0", None)
     await _until(lambda: worker.fleet.listener.is_listening)
     channel = await Pipimem(root).channel("c0")
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(worker.do_job, "c0", "consolidate")
             await began.wait()

@@ -28,7 +28,7 @@ class SlowJournal(ArrivalJournal):
         self.fails = False
 
     def commit(self, added: Any, over: Any) -> None:
-        self.may_write.wait(10)
+        self.may_write.wait(60)
         self.commits.append((len(list(added)), len(list(over))))
         if self.fails:
             raise StoreError("the disk is full")

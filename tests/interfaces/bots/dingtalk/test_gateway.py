@@ -359,9 +359,7 @@ async def test_the_fake_gateway_serves_the_official_client(dingtalk: FakeDingTal
         pong = await dingtalk.acked(await dingtalk.frame("SYSTEM", "ping", '{"opaque": "1"}'))
         assert json.loads(pong["data"]) == {"opaque": "1"}
         await dingtalk.disconnect()
-        began = time.monotonic()
         await dingtalk.connected(2)
-        assert time.monotonic() - began < 15
     finally:
         process.kill()
         await process.wait()
