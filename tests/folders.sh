@@ -15,3 +15,5 @@ export TMPDIR=$tests_folder
 # The tests start pipimem some hundred times: it is compiled once.
 unset PYTHONDONTWRITEBYTECODE
 trap 'rm -rf "$tests_folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
