@@ -129,7 +129,7 @@ if TYPE_CHECKING:
     from pipimem.store.workspace import ChannelInfo
     from pipimem.text.private import PrivateCounts
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "AnswerRefused",

@@ -58,7 +58,7 @@ def test_the_wheel_has_all_that_it_reads_and_nothing_else(here: Built) -> None:
         "pipimem/py.typed",
         "pipimem/data/synonyms/compiled",
         "pipimem/_assets/workspace-template/pipimem.toml",
-        "pipimem-0.2.0.dist-info/licenses/LICENSE",
+        "pipimem-0.3.0.dist-info/licenses/LICENSE",
     } <= set(names)
-    assert {name.split("/")[0] for name in names} == {"pipimem", "pipimem-0.2.0.dist-info"}
+    assert {name.split("/")[0] for name in names} == {"pipimem", "pipimem-0.3.0.dist-info"}
     assert [name for name in names if "__pycache__" in name or "/tests/" in name] == []
