@@ -21,8 +21,7 @@ from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
 from tests.servers.dingtalk import CLIENT_ID, CLIENT_SECRET, FakeDingTalk, fake_dingtalk
 
-from benchmarks.machine import heading, quantile
-from benchmarks.many import cpu, peak_mb
+from benchmarks.machine import cpu, heading, peak_mb, quantile
 
 # Every tenth message is delivered three times, as after an acknowledgement that got lost.
 _AGAIN_EVERY = 10

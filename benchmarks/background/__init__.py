@@ -1,1 +1,0 @@
-"""Whatever pipimem does beside its host raises, and whether the host lives."""

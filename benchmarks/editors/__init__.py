@@ -1,1 +1,0 @@
-"""A person saves while a bot works and is killed, and what is lost."""
