@@ -434,12 +434,11 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
         seconds[0] = 600
         hands.pass_by(minutes=10)
 
-        def fell_asleep() -> bool:
-            """A visit while something is being read leaves the channel awake until the next."""
+        # A visit while something is being read leaves the channel awake until the next visit.
+        while channel.is_loaded:
+            seen = len(visits)
             pipimem._idle.message_received("room")
-            return not channel.is_loaded
-
-        await until(fell_asleep)
+            await until(lambda seen=seen: len(visits) > seen)
         again = await channel.before_turn("When is the harbour review?")
         found = await channel.recall("When is the harbour review?")
         channel._has_new_messages = False
