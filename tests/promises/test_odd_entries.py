@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
 from tests.promises import front_door
-from tests.promises.front_door import Kind, Message
+from tests.promises.front_door import Kind, Message, PipimemError
 from tests.promises.processes import command
 
 ROOM = "room"
@@ -65,3 +66,21 @@ def test_an_entry_that_looks_like_markup_stays_one_entry_of_its_section(
     known = ("tea is green", "coffee is black", "milk is white")
     [odd] = [section for section, entry in found if entry not in known]
     assert odd not in (sections["tea is green"], sections["milk is white"])
+
+
+@pytest.mark.xfail(strict=True, reason="a later change: refuse what could not be read again")
+def test_a_note_that_could_not_be_read_again_is_refused_before_it_is_written(
+    workspace: Path,
+) -> None:
+    """`remember` may raise; the next turn still has memory, and the workspace closes."""
+
+    async def live() -> str:
+        async with front_door.quiet(workspace) as pipimem:
+            channel = await pipimem.channel(ROOM)
+            await front_door.remember(channel, "tea is green")
+            for number in range(6):
+                with suppress(PipimemError):
+                    await front_door.remember(channel, f"note {number} " + "tea word " * 400_000)
+            return (await front_door.before_turn(channel, "Is tea green?")).problem
+
+    assert anyio.run(live) == ""
