@@ -538,20 +538,3 @@ def prepare(say: Say, name: str, root: str) -> None:
 def perform(say: Say, name: str, root: str) -> None:
     """Do a journey."""
     anyio.run(BY_NAME[name].run, Path(root), say)
-
-
-def warm_up(folder: Path) -> None:
-    """Load what the first turn and the first commands load."""
-    anyio.run(lived, folder, _ignore)
-    anyio.run(_compact, folder, _ignore)
-    anyio.run(_forget_words, folder)
-    front_door.command_line("--workspace", folder, "doctor", "--json")
-
-
-async def _forget_words(root: Path) -> None:
-    async with opened(root) as pipimem:
-        await front_door.forget(await pipimem.channel(TEAM), "alice likes green tea")
-
-
-def _ignore(kind: str, *values: object) -> None:
-    """Nobody is told."""

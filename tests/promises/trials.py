@@ -19,7 +19,8 @@ from tests.promises.journeys import Journey
 from tests.promises.libc_shim import Call, Kind, Rule
 from tests.promises.zygote import Child, Ended, Zygote
 
-MODULES = ("tests.promises.journeys", "tests.promises.aftermath")
+# `preloaded` is last: the garbage collector leaves alone whatever was loaded before it ends.
+MODULES = ("tests.promises.journeys", "tests.promises.aftermath", "tests.promises.preloaded")
 FAULTS: dict[str, Callable[[int], list[Rule]]] = {
     "kill_before": libc_shim.kill_before,
     "kill_within": libc_shim.kill_within,
