@@ -3,6 +3,7 @@
 `Zygote.run` calls a function of a module in a child and returns what it said and how it ended. The
 function gets the keyword arguments of the caller, which are JSON, and `say`: what it says arrives
 even if the process is killed right after. Thus nothing of pipimem runs in the process of pytest.
+The zygote exists beside `processes.py` because its children have the shim, and pipes to the test.
 """
 
 from __future__ import annotations
