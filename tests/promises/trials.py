@@ -41,10 +41,10 @@ class Trial:
         return SEPARATOR.join((self.journey, self.fault, str(self.number)))
 
 
-def chosen(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trial that the environment names, else all."""
+def chosen(trials: Sequence[Trial], sample: Sequence[Trial]) -> Sequence[Trial]:
+    """Return the trial that the environment names, in the sample or not, else the sample."""
     name = os.environ.get("PIPIMEM_TRIAL", "")
-    return [trial for trial in trials if not name or str(trial) == name]
+    return [trial for trial in trials if str(trial) == name] if name else sample
 
 
 def spread(trials: Sequence[Trial], count: int) -> list[Trial]:
