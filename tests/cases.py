@@ -1,4 +1,4 @@
-"""Cases as data: one test for a whole table, which tells every case that fails."""
+"""Cases as data: one test for a whole table, which reports every case that fails."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from functools import wraps
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 Test = Callable[..., Any]
 
 
 def each(names: str | Iterable[str], cases: Iterable[Any]) -> Callable[[Test], Test]:
-    """As `pytest.mark.parametrize` does, but in one test, whose failure lists the cases.
+    """Run a test with every case, as `pytest.mark.parametrize` does, but as a single test.
 
-    For tests without fixtures of their own for a case: whatever else they take is made once.
+    The failure lists the cases that failed. The cases share the fixtures of the test.
     """
     named = names.replace(" ", "").split(",") if isinstance(names, str) else list(names)
     rows = [tuple(case) if len(named) > 1 else (case,) for case in cases]
@@ -32,8 +34,9 @@ def each(names: str | Iterable[str], cases: Iterable[Any]) -> Callable[[Test], T
                 case = dict(zip(named, row, strict=True))
                 try:
                     test(**fixtures, **case)
-                except Exception as error:
-                    failures.append(_told(case, error))
+                # `pytest.raises` and `pytest.fail` raise what is no `Exception`.
+                except (Exception, pytest.fail.Exception) as error:
+                    failures.append(_describe(case, error))
             assert rows, "the table is empty"
             if failures:
                 raise AssertionError("\n".join([f"{len(failures)} of {len(rows)}:", *failures]))
@@ -46,14 +49,15 @@ def each(names: str | Iterable[str], cases: Iterable[Any]) -> Callable[[Test], T
 
 
 def table(module: str, name: str) -> list[Any]:
-    """A table of `cases/NAME_OF_THE_MODULE.toml`, beside the module of tests."""
+    """Return a table of `cases/NAME_OF_THE_MODULE.toml`, which is beside the module of tests."""
     path = Path(module)
     file = path.parent / "cases" / f"{path.stem.removeprefix('test_')}.toml"
     rows: list[Any] = tomllib.loads(file.read_text("utf-8"))[name]
     return rows
 
 
-def _told(case: dict[str, Any], error: Exception) -> str:
+def _describe(case: dict[str, Any], error: BaseException) -> str:
+    """Return the values of a case and the first lines of its error."""
     values = ", ".join(f"{name}={repr(value)[:120]}" for name, value in case.items())
     why = "\n    ".join(str(error).splitlines()[:6])
     return f"- {values}\n    {type(error).__name__}: {why}"

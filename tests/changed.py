@@ -8,9 +8,12 @@ from pathlib import Path
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-# What has no floor of its own is tested where it is read.
+# Files without a floor of their own are tested where they are read; the first match counts.
 READ_BY = {
     "benchmarks": "tests/benchmarks",
+    "pipimem/data/recall": "tests/recall",
+    "pipimem/data/rules": "tests/sidecar",
+    "pipimem/data/synonyms": "tests/recall",
     "pipimem/data": "tests/text",
     "pipimem": "tests/test_*.py",
     "prompts": "tests/sidecar",
@@ -26,7 +29,7 @@ def _git(*arguments: str) -> list[str]:
 
 
 def changed_files() -> list[str]:
-    """What differs from the commit where this branch left main; on main, from the last but one."""
+    """Return the files changed since the branch left main; on main, those of the last commit."""
     head = _git("rev-parse", "HEAD")
     base = _git("merge-base", "HEAD", "main") or _git("merge-base", "HEAD", "origin/main") or head
     edited = _git("diff", "--name-only", "HEAD") + _git(
@@ -38,13 +41,13 @@ def changed_files() -> list[str]:
 
 
 def tests_of(file: str) -> set[str]:
-    """The files and folders of tests that a changed file wants to be run."""
+    """Return the files and folders of the tests of a changed file."""
     path = Path(file)
     if path.parts[0] == "tests":
         is_ours = path.match("test_*.py") and not any(map(path.is_relative_to, APART))
         return {file} if is_ours and (ROOT / path).exists() else set()
     for folder, pattern in READ_BY.items():
-        # A module of the top has no floor; a module further down is looked for below.
+        # A module right in pipimem/ has no floor; those of the floors are handled below.
         if path.is_relative_to(folder) and (folder != "pipimem" or len(path.parts) == 2):
             return {str(found.relative_to(ROOT)) for found in ROOT.glob(pattern)}
     floor = TESTS / path.parts[1] if path.parts[0] == "pipimem" else TESTS / "house"
@@ -52,7 +55,7 @@ def tests_of(file: str) -> set[str]:
 
 
 def main() -> None:
-    """Prints one file or folder a line, none inside another; the house is cheap, and always there."""
+    """Print a file or folder a line, none inside another; tests/house is always among them."""
     wanted = {"tests/house"}.union(*map(tests_of, changed_files()))
     for name in sorted(wanted):
         if not any(Path(name).is_relative_to(other) for other in wanted - {name}):

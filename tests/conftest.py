@@ -8,7 +8,7 @@ import tempfile
 import pytest
 from hypothesis import settings
 
-# A busy machine is no fault of a text: time is measured in benchmarks/.
+# A busy machine must not fail a test: time is measured in benchmarks/.
 # The suite tries the same examples each time, so that a commit passes or fails for good; new ones
 # are looked for with `pytest -m hypothesis --hypothesis-profile=search`.
 settings.register_profile("suite", deadline=None, derandomize=True, max_examples=50)
@@ -20,7 +20,7 @@ os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--trio` and `--asyncio` run every async test on that, `--long` the long promises."""
+    """Add `--trio` and `--asyncio` (every async test on that loop) and `--long`."""
     parser.addoption("--trio", action="store_true", help="every async test on trio")
     parser.addoption("--asyncio", action="store_true", help="no test on trio")
     parser.addoption("--long", action="store_true", help="the long forms of the promises")
@@ -34,7 +34,7 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs what is marked `both_loops` on asyncio and on trio."""
+    """Run tests marked `both_loops` on asyncio and on trio."""
     marked = metafunc.definition.get_closest_marker("both_loops")
     one = metafunc.config.getoption("--asyncio") or metafunc.config.getoption("--trio")
     if marked and not one and "anyio_backend" in metafunc.fixturenames:

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Set everything up from a bare clone and pass every check: lint, types, floors, tests.
 # usage: tests/run.sh [--python VERSION] [PYTEST_OPTIONS]   on that Python, in .venv-VERSION (PYTHON=… says where it is)
-#        tests/run.sh loop [PATH…]          what one change wants: lint, types, the tests of the floors that changed
+#        tests/run.sh loop [PATH…]          for one change: lint, types, the tests of the floors that changed
 #        tests/run.sh --browser [PYTEST_OPTIONS]   the tests of the web view in a real browser, and nothing else
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,7 +19,8 @@ fi
 if [ "${1:-}" = loop ]; then
     shift
     if [ $# = 0 ]; then
-        set -- $(python tests/changed.py)
+        chosen=$(python tests/changed.py) # a failure in `set` itself would be lost
+        set -- $chosen
     fi
     set -- --asyncio -m "not slow" "$@"
 fi

@@ -2,9 +2,9 @@
 or deadly.
 
 The calls of `os`, `fcntl` and the exchange are replaced by ones that ask first. Python's own files
-are C, so below the folder they are replaced by those of `_pyio`, which go through `os`. `python -m
-benchmarks.faults.misses` proves with strace that nothing goes past it. For a process of its own:
-nothing is ever put back.
+are C, so below the folder they are replaced by those of `_pyio`, which go through `os`. Calls of
+other C code are not seen: tests/promises/libc_shim.c sees those. For a process of its own: nothing
+is ever put back.
 """
 
 from __future__ import annotations

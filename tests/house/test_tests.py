@@ -1,7 +1,8 @@
 """Tests mirror the tree: each file stands where the module that it tests stands, and has its name.
 
-`test_publish_archive.py` tests a part of `publish`. What tests a whole floor, or several, stands in
-`tests/journeys/`, what is killed, torn or missing in `tests/faults/`.
+`test_publish_archive.py` tests a part of `publish`. Tests of a whole floor, or of several, are in
+`tests/journeys/`, those of parts that fail or are missing in `tests/faults/`, those of what a user
+may rely on in `tests/promises/`.
 """
 
 from __future__ import annotations

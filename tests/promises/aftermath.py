@@ -72,7 +72,7 @@ class Known:
 
 
 def _lines(texts: Texts) -> list[tuple[str, str]]:
-    """The lines of the notes but for headings, which come with what is below them."""
+    """Return the lines of the notes without headings and blank lines."""
     return [
         (name, line)
         for name in NOTES
@@ -82,7 +82,7 @@ def _lines(texts: Texts) -> list[tuple[str, str]]:
 
 
 def _on_disk(root: Path, channel: str) -> Texts:
-    """The notes of a channel as their bytes are."""
+    """Return the notes of a channel as they are on disk."""
     folder = _folder_of(root, channel)
     if folder is None:
         return dict.fromkeys(NOTES, "")
@@ -93,7 +93,7 @@ def _on_disk(root: Path, channel: str) -> Texts:
 
 
 def _folder_of(root: Path, channel: str) -> Path | None:
-    """The folder of a channel, whatever its name, by the list that the command prints."""
+    """Return the folder of a channel; that of a strange id is the only one in its workspace."""
     plain = front_door.folder_of(root, channel)
     if channel.isalnum():
         return plain if plain.exists() else None
@@ -275,7 +275,7 @@ class _Inspection:
     # ── the bytes ──
 
     def _bytes(self) -> Iterator[str]:
-        """Files are whole before anybody mends them, and what was forgotten is in none."""
+        """Yield problems of the bytes: a note that no commit left, a forgotten text in a file."""
         try:
             texts = _on_disk(self.root, self.journey.channel)
         except UnicodeDecodeError as error:
@@ -295,7 +295,7 @@ class _Inspection:
                 yield f"{texts['MEMORY.md'].count(line)} times what a person typed: {line!r}"
 
     def _holding(self, words: str) -> list[str]:
-        """The files of the workspace that have some words in their bytes, in whatever case."""
+        """Return the files of the workspace whose bytes have some words, in any case."""
         wanted = words.encode().lower()
         return [
             str(path.relative_to(self.root))
@@ -306,7 +306,7 @@ class _Inspection:
     # ── the first reading ──
 
     async def _read(self) -> None:
-        """The notes are as a commit left them, and all that was acknowledged is found."""
+        """Check that a commit left the notes so, and that everything acknowledged is found."""
         name = self.journey.channel
         if _folder_of(self.root, name) is None:
             if self._of("message") or (self.known.messages and not self.journey.forgets):
@@ -348,7 +348,7 @@ class _Inspection:
             await self._check_messages(channel)
 
     def _entries(self, channel: str) -> dict[str, bool]:
-        """Whether a text must be there, by what was acknowledged last about it."""
+        """Return whether each text must be there, by its last acknowledgement."""
         found: dict[str, bool] = {}
         for kind, *values in self.said:
             if kind in ("entry", "gone") and values[0] == channel and values[1]:
@@ -374,7 +374,7 @@ class _Inspection:
     # ── going on ──
 
     async def _continue(self) -> None:
-        """The next message, the next entry, an undo: all as if nothing had happened."""
+        """Check that the next message, the next entry and an undo work."""
         name = self.journey.channel
         async with opened(self.root) as pipimem:
             channel = await pipimem.channel(name, kind="group")
@@ -392,7 +392,7 @@ class _Inspection:
             await self._check_recall(channel)
 
     async def _check_recall(self, channel: Channel) -> None:
-        """What was acknowledged comes up in a search of a new process."""
+        """Check that a search finds everything acknowledged."""
         for text, is_there in self._entries(channel.id).items():
             hits = await front_door.search(channel, text, where="notes")
             if is_there and not any(text in hit.item.text for hit in hits):
@@ -402,7 +402,7 @@ class _Inspection:
                 self._wrong(f"message {name} was acknowledged, and detail has nothing")
 
     async def _read_again(self) -> None:
-        """Files and state agree, nothing is left over, and the doctor finds nothing."""
+        """Check that files and state agree, and that no file is left over."""
         name = self.journey.channel
         async with opened(self.root) as pipimem:
             channel = await pipimem.channel(name, create=False)
@@ -426,7 +426,7 @@ class _Inspection:
                 self._wrong(f"{words!r} is forgotten in part: it is in {held}")
 
     def _is_whole(self, words: str, disk: Texts) -> bool:
-        """Whether words that are to be forgotten are where they were before."""
+        """Return whether words that are to be forgotten are where they were before."""
         lost = [
             line
             for note, line in _lines(self.known.states[0])

@@ -8,12 +8,10 @@ from __future__ import annotations
 import io
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -55,7 +53,6 @@ from pipimem import (
     Turn,
 )
 from pipimem.errors import (
-    AnswerRefused,
     ArgumentError,
     CannotTakeBack,
     ModelUnavailable,
@@ -63,10 +60,11 @@ from pipimem.errors import (
     PipimemError,
     StoreError,
 )
-from pipimem.testing import FixedClock
+from pipimem.testing import FixedClock, ScriptedAssistant
+
+from tests.promises.processes import Ended
 
 __all__ = [
-    "AnswerRefused",
     "ArgumentError",
     "Assistant",
     "Bullet",
@@ -92,12 +90,12 @@ __all__ = [
     "Over",
     "Pipimem",
     "PipimemError",
-    "Ran",
     "RecallSettings",
     "Receipt",
     "Refresh",
     "Refreshed",
     "Reword",
+    "ScriptedAssistant",
     "SecretSettings",
     "Settings",
     "StoreError",
@@ -112,7 +110,6 @@ __all__ = [
     "busy",
     "call_tool",
     "command_line",
-    "command_process",
     "compacted",
     "detail",
     "diff",
@@ -371,19 +368,10 @@ def command_line(*arguments: str | Path) -> tuple[int, str, str]:
     return code if isinstance(code, int) else int(code is not None), out.read(), err.read()
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
-    """How a command ended, and what it printed."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
 def folders_by_channel(workspace: Path) -> dict[str, str]:
     """Return the ids of the channels on disk by the names of their folders."""
     listed = run_command(workspace, "channels", "--json")
-    lines = [json.loads(line) for line in listed.stdout.splitlines()]
+    lines = [json.loads(line) for line in listed.output.splitlines()]
     return {Path(line["folder"]).name: line["id"] for line in lines}
 
 
@@ -397,21 +385,12 @@ async def maintain(channel: Any) -> list[Any]:
     return list(await channel.maintain(forced=True))
 
 
-def command_process(workspace: Path, *arguments: str, **environment: str) -> Ran:
-    """Run `pipimem --workspace DIR ARGUMENTS` in a process of its own, offline by default."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "pipimem", "--workspace", str(workspace), *arguments],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PIPIMEM_MODEL": "offline", **environment},
-        timeout=120,
-        check=False,
-    )
-    return Ran(ran.returncode, ran.stdout, ran.stderr)
+def run_command(workspace: Path, *arguments: str, **environment: str) -> Ended:
+    """Run `pipimem --workspace DIR ARGUMENTS` in this process, offline by default.
 
-
-def run_command(workspace: Path, *arguments: str, **environment: str) -> Ran:
-    """Run `pipimem --workspace DIR ARGUMENTS` in this process, offline by default."""
+    It runs in a thread, so that an async test may call it. `processes.command` is slower and runs
+    the command in a process of its own.
+    """
     variables = {"PIPIMEM_MODEL": "offline", **environment}
     with patch.dict(os.environ, variables), ThreadPoolExecutor(1) as thread:
-        return Ran(*thread.submit(command_line, "--workspace", workspace, *arguments).result())
+        return Ended(*thread.submit(command_line, "--workspace", workspace, *arguments).result())

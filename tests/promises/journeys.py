@@ -73,13 +73,13 @@ class Journey:
 
 
 def runtime(root: Path, now: datetime = NOW) -> Pipimem:
-    """The runtime of the offline rules, at a clock that stands still."""
+    """Return a runtime with the offline rules and a clock that does not move."""
     return Pipimem(root, "offline", clock=Clock(now=lambda: now, wall=lambda: now))
 
 
 @dataclass(slots=True)
 class Refusals:
-    """What is done in the same process once an error of ours has ended a journey."""
+    """The function that goes on in the same process after a `PipimemError` ended a journey."""
 
     then: Callable[[Pipimem, PipimemError], Coroutine[Any, Any, None]] | None = None
 
@@ -89,7 +89,7 @@ REFUSALS = Refusals()
 
 @asynccontextmanager
 async def opened(root: Path, now: datetime = NOW) -> AsyncIterator[Pipimem]:
-    """A runtime for the block; an error of ours ends the block and goes to `REFUSALS`."""
+    """Yield a runtime; a `PipimemError` ends the block and goes to `REFUSALS`."""
     async with runtime(root, now) as pipimem:
         try:
             yield pipimem
@@ -114,12 +114,12 @@ class CommandFailed(Exception):
 
 
 def said_by(speaker: str, name: str, content: str, *, when: datetime = NOW) -> Message:
-    """A message of a person."""
+    """Return a message of a person."""
     return Message.user(content, id=name, speaker=speaker, time=when)
 
 
 def answered(name: str, content: str, *, when: datetime = NOW) -> Message:
-    """A message of the bot."""
+    """Return a message of the bot."""
     return Message.assistant(content, id=name, time=when)
 
 
@@ -145,12 +145,12 @@ async def silent(root: Path) -> None:
 
 
 async def lived(root: Path, say: Say) -> None:
-    """A workspace with a past."""
+    """Make a workspace with a past."""
     await silent(root)
 
 
 def memory_of(root: Path, channel: str = TEAM) -> Path:
-    """The path of a channel's MEMORY.md."""
+    """Return the path of a channel's MEMORY.md."""
     return front_door.folder_of(root, channel) / "MEMORY.md"
 
 
@@ -158,7 +158,7 @@ def memory_of(root: Path, channel: str = TEAM) -> Path:
 
 
 async def nothing(root: Path, say: Say) -> None:
-    """An empty folder."""
+    """Leave the folder empty."""
 
 
 async def take_turn(
@@ -200,7 +200,7 @@ async def _take_in(root: Path, say: Say) -> None:
 
 
 async def large_log(root: Path, say: Say) -> None:
-    """A transcript that is due to be rotated: 9 MB, in fields that nobody reads."""
+    """Make a transcript that is due to be rotated: 9 MB, in fields that nobody reads."""
     await silent(root)
     path = front_door.folder_of(root, TEAM) / "log.jsonl"
     with path.open("a", encoding="utf-8") as file:
@@ -260,7 +260,7 @@ async def _take_out(root: Path, say: Say) -> None:
 
 
 async def backlog(root: Path, say: Say) -> None:
-    """Talk that is not consolidated yet: a gate turns it into changes of the three notes."""
+    """Add talk that is not consolidated yet: a gate makes changes of the three notes of it."""
     await silent(root)
     team_talk = [
         said_by("alice", "u5", "please remember that the parcels are in hall seven"),
@@ -289,7 +289,7 @@ async def _compact(root: Path, say: Say) -> None:
 
 
 async def edited(root: Path, say: Say) -> None:
-    """A person edited MEMORY.md in place: a line came, a line went."""
+    """Edit MEMORY.md in place as a person does: add a line, delete a line."""
     await silent(root)
     path = memory_of(root)
     lines = path.read_text().splitlines()
@@ -299,7 +299,7 @@ async def edited(root: Path, say: Say) -> None:
 
 
 async def edited_from_old(root: Path, say: Say) -> None:
-    """A person saved an older text with a line more, by renaming."""
+    """Save an older text with one line added, by rename, as a person does."""
     await silent(root)
     path = memory_of(root)
     old = path.read_text()
@@ -322,7 +322,7 @@ async def _go_on_talking(root: Path, say: Say) -> None:
 
 
 async def told(root: Path, say: Say) -> None:
-    """A text that is to be forgotten: in notes, versions, the transcript, and of one speaker."""
+    """Write a text that is to be forgotten: to notes, versions, the transcript, by one speaker."""
     await silent(root)
     async with opened(root) as pipimem:
         team = await pipimem.channel(TEAM, kind="group")
@@ -384,7 +384,7 @@ async def _restore(root: Path, say: Say) -> None:
 
 
 async def months_ago(root: Path, say: Say) -> None:
-    """A history of a month that is over, long enough to fold, and an entry whose day is over."""
+    """Make the history of a past month, long enough to fold, and an entry that has expired."""
     await command(root, "init", root)
     days = [(NOW - timedelta(days=92)).replace(day=1)]
     clock = Clock(now=lambda: days[-1], wall=lambda: days[-1])
@@ -417,7 +417,7 @@ def beside(root: Path) -> Path:
 
 
 async def exported(root: Path, say: Say) -> None:
-    """A workspace with a channel, and an archive of two others."""
+    """Make a workspace without channels, and an archive of two channels."""
     await silent(root)
     await command(root, "export", beside(root) / "archive.zip")
     await command(root, "remove", TEAM, "--yes")
@@ -437,7 +437,7 @@ def _import_again(root: Path) -> list[tuple[str | Path, ...]]:
 
 
 async def foreign(root: Path, say: Say) -> None:
-    """The memory of another program, and a log of talk."""
+    """Write the memory of another program, and a log of talk."""
     await silent(root)
     folder = beside(root) / "claw"
     (folder / "memory").mkdir(parents=True)
@@ -471,7 +471,7 @@ async def _export(root: Path, say: Say) -> None:
 
 
 def _check_archive(root: Path) -> list[str]:
-    """An archive is whole or not there."""
+    """Return the problems of the archive: it is whole or does not exist."""
     if not _archive(root).exists():
         return []
     try:
@@ -538,20 +538,3 @@ def prepare(say: Say, name: str, root: str) -> None:
 def perform(say: Say, name: str, root: str) -> None:
     """Do a journey."""
     anyio.run(BY_NAME[name].run, Path(root), say)
-
-
-def warm_up(folder: Path) -> None:
-    """Load what the first turn and the first commands load."""
-    anyio.run(lived, folder, _ignore)
-    anyio.run(_compact, folder, _ignore)
-    anyio.run(_forget_words, folder)
-    front_door.command_line("--workspace", folder, "doctor", "--json")
-
-
-async def _forget_words(root: Path) -> None:
-    async with opened(root) as pipimem:
-        await front_door.forget(await pipimem.channel(TEAM), "alice likes green tea")
-
-
-def _ignore(kind: str, *values: object) -> None:
-    """Nobody is told."""

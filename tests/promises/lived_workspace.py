@@ -92,9 +92,9 @@ def messages(root: Path, channel: str = ROOM) -> Counter[str]:
 
 
 def missing(root: Path, *but: str) -> list[str]:
-    """Return what a person typed, what was remembered and what was said that stands no more.
+    """Return the typed lines, the entries and the messages that are missing or doubled.
 
-    `but` are files that are not looked at.
+    The files `but` are not checked.
     """
     return list(_missing(root, but))
 
@@ -109,7 +109,7 @@ def _missing(root: Path, but: tuple[str, ...]) -> Iterator[str]:
     if "log.jsonl" not in but:
         found = messages(root)
         yield from (
-            f"log.jsonl: {each} is there {found[each]} times" for each in SAID if found[each] != 1
+            f"log.jsonl: {name} is there {found[name]} times" for name in SAID if found[name] != 1
         )
 
 
@@ -126,8 +126,7 @@ def intruders(root: Path) -> list[str]:
 def own_files(root: Path) -> list[str]:
     """Return the files and folders of ours: those of `.pipimem/` of the workspace and the channel.
 
-    The folders stand before what lies in them; the lists name no file, so that they hold for any
-    state on disk.
+    A folder precedes its content. The lists name no file, so that they hold for any state on disk.
     """
     found = []
     for folder in (root / ".pipimem", front_door.folder_of(root, ROOM) / ".pipimem"):

@@ -1,5 +1,7 @@
-"""What the server that forks the processes of tests does once: it loads what a first turn, a
-compaction and the first commands load.
+"""Load what a first turn, a compaction and the first commands load, in the importing process.
+
+The two servers that fork the processes of tests import this once: that of `processes.py` forks
+functions of any test, that of `zygote.py` has the shim of the C library.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ def _load() -> None:
     until = time.monotonic() + _SECONDS
     while threading.active_count() > 1 and time.monotonic() < until:
         time.sleep(0.01)
+    assert threading.active_count() == 1, threading.enumerate()
     gc.collect()
     gc.freeze()
 

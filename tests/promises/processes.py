@@ -1,4 +1,4 @@
-"""Processes of their own: the command line as a user starts it, and functions beside the test."""
+"""Processes beside the test: commands as a user runs them, and functions of test modules."""
 
 from __future__ import annotations
 

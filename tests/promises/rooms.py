@@ -16,10 +16,10 @@ from urllib.parse import unquote_to_bytes
 
 import anyio
 import pytest
-from pipimem.testing import FixedClock
 
 from tests.promises.front_door import (
     Channel,
+    FixedClock,
     MaintenanceSettings,
     Message,
     Pipimem,

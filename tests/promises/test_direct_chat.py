@@ -11,10 +11,18 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from pipimem import Bullet, Consolidated, Learned
-from pipimem.testing import ScriptedAssistant
 
-from tests.promises.front_door import Kind, Message, Pipimem, entries, note
+from tests.promises.front_door import (
+    Bullet,
+    Consolidated,
+    Kind,
+    Learned,
+    Message,
+    Pipimem,
+    ScriptedAssistant,
+    entries,
+    note,
+)
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 

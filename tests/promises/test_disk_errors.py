@@ -32,7 +32,7 @@ def test_a_bad_disk_loses_nothing_and_is_overcome(
     """`ENOSPC` and `EIO` at each call, that one alone or all from there on."""
     stage = stages.of(journey)
     trials, wrong = stage.trials(ERRORS), []
-    for trial in chosen(trials if is_long else spread(trials, _SHORT)):
+    for trial in chosen(trials, trials if is_long else spread(trials, _SHORT)):
         stage.lay_out()
         ended = stage.perform(ERRORS[trial.fault](trial.number), "aftermath:perform_on_bad_disk")
         count_trials()

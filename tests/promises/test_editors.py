@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.promises.journeys import BY_NAME, TEAM, Journey, memory_of
+from tests.promises.journeys import BY_NAME, TEAM, memory_of
 from tests.promises.libc_shim import kill_after, pause_at
 from tests.promises.trials import Stage, Stages, Trial, chosen
 from tests.promises.zygote import Ended
@@ -189,7 +189,8 @@ def test_an_editor_that_saves_at_any_call_loses_nothing(
         request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     wrong = []
     stage = stages.of(BY_NAME[name])
-    for trial in chosen(trials(stage, BY_NAME[name], is_long=is_long)):
+    every = trials(stage)
+    for trial in chosen(every, every if is_long else short_trials(every, name)):
         style = next(style for style in STYLES if style.__name__ == trial.fault)
         said = edited(stage, trial.number, style)
         count_trials()
@@ -213,7 +214,7 @@ def test_a_save_that_is_under_way_at_a_kill_loses_nothing(
         pytest.skip("the long form has these journeys")
     stage, wrong = stages.of(BY_NAME[name]), []
     found = [Trial(name, style.__name__, call.number) for call in stage.calls]
-    for trial in chosen(found if is_long else [drawn(found)]):
+    for trial in chosen(found, found if is_long else [drawn(found)]):
         for later in range(0, 12, 3) if is_long else (5,):
             stage.lay_out()
             path = memory_of(stage.root)
@@ -232,16 +233,17 @@ def test_a_save_that_is_under_way_at_a_kill_loses_nothing(
     assert not wrong, "\n".join(wrong)
 
 
-def trials(stage: Stage, journey: Journey, *, is_long: bool) -> list[Trial]:
-    """Each style at each call; in the short form two, others for each journey."""
-    found = [
-        Trial(journey.name, style.__name__, call.number) for style in STYLES for call in stage.calls
-    ]
-    if is_long:
-        return found
-    turn = SHORT.index(journey.name)
+def trials(stage: Stage) -> list[Trial]:
+    """Return each style at each call."""
+    name = stage.journey.name
+    return [Trial(name, style.__name__, call.number) for style in STYLES for call in stage.calls]
+
+
+def short_trials(every: Sequence[Trial], name: str) -> list[Trial]:
+    """Return a trial of two styles, others for each journey."""
+    turn = SHORT.index(name)
     styles = [STYLES[(2 * turn + at) % len(STYLES)].__name__ for at in range(2)]
-    return [drawn([trial for trial in found if trial.fault == style]) for style in styles]
+    return [drawn([trial for trial in every if trial.fault == style]) for style in styles]
 
 
 def drawn(found: Sequence[Trial]) -> Trial:

@@ -7,19 +7,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem.testing import FixedClock, ScriptedAssistant
 
 from tests.promises.front_door import (
     Bullet,
     CannotTakeBack,
     Channel,
     Consolidated,
+    FixedClock,
     Kind,
     Learned,
     Message,
     NothingFound,
+    ScriptedAssistant,
     call_tool,
-    command_process,
     detail,
     diff,
     entries,
@@ -36,6 +36,7 @@ from tests.promises.front_door import (
     texts,
     undo,
 )
+from tests.promises.processes import command
 from tests.promises.rooms import (
     ASYNCIO,
     MORNING,
@@ -57,7 +58,7 @@ LATER = pytest.mark.xfail(
 
 def verified(workspace: Path, text: str = WORD) -> bool:
     """Whether `pipimem forget --verify` finds nothing of a text any more."""
-    return run_command(workspace, "forget", "room", "--verify", text).returncode == 0
+    return run_command(workspace, "forget", "room", "--verify", text).code == 0
 
 
 async def live_with(channel: Channel, clock: FixedClock) -> None:
@@ -125,7 +126,7 @@ async def test_all_of_a_speaker_goes(workspace: Path) -> None:
         await channel.before_compaction()
         assert len(await entries(channel)) == 2
     ran = run_command(workspace, "forget", "room", "--speaker", "Ines", "--yes")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.code == 0, ran.errors
     assert traces(workspace, [WORD]) == {}
     assert "the gate is green" in note(workspace, "room")
     assert "the gate is green" in note(workspace, "room", "log.jsonl")
@@ -148,7 +149,7 @@ async def test_a_message_goes(workspace: Path, how: str) -> None:
             await retract(channel, "m-9")
     if how == "command":
         ran = run_command(workspace, "forget", "room", "--message", "m-1", "--yes")
-        assert ran.returncode == 0, ran.stderr
+        assert ran.code == 0, ran.errors
     assert traces(workspace, [WORD]) == {}
     assert "the gate is green" in note(workspace, "room")
     lines = [json.loads(line) for line in note(workspace, "room", "log.jsonl").splitlines()]
@@ -227,7 +228,7 @@ async def test_the_transcript_may_be_kept(workspace: Path) -> None:
         await channel.before_compaction()
         assert WORD in note(workspace, "room")
     ran = run_command(workspace, "forget", "room", WORD, "--keep-transcript", "--yes")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.code == 0, ran.errors
     assert set(traces(workspace, [WORD])) <= {"channels/room/log.jsonl"}
     assert WORD in note(workspace, "room", "log.jsonl")
     async with opened(workspace) as channel:
@@ -322,8 +323,8 @@ async def test_a_forget_of_another_process_reaches_a_running_bot(workspace: Path
     async with opened(workspace, clock=clock) as channel:
         await live_with(channel, clock)
         turn = await channel.before_turn(f"who knows {WORD}?", speaker="Omar")
-        ran = command_process(workspace, "forget", "room", WORD, "--yes")
-        assert ran.returncode == 0, ran.stderr
+        ran = command(workspace, "forget", "room", WORD, "--yes")
+        assert ran.code == 0, ran.errors
         await channel.after_turn(turn, [Message.user("who knows?", speaker="Omar")])
         assert WORD not in await say(channel, "what is the door code?")
         await channel.compacted(await channel.before_compaction())
@@ -382,8 +383,8 @@ async def test_a_process_that_begins_later_finds_nothing(workspace: Path) -> Non
     async with opened(workspace, clock=clock) as channel:
         await forget(channel, WORD)
     for arguments in (("search", "room", "code"), ("recall", "room", f"code {WORD}")):
-        shown = command_process(workspace, *arguments)
-        assert WORD not in shown.stdout
+        shown = command(workspace, *arguments)
+        assert WORD not in shown.output
     assert traces(workspace, [WORD]) == {}
 
 

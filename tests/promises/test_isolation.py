@@ -300,7 +300,7 @@ async def test_no_command_prints_a_word_of_another_channel(workspace: Path, tmp_
     talk.write_text(json.dumps({"role": "user", "content": QUESTION}) + "\n")
     words = {"{talk}": str(talk), "{archive}": str(tmp_path / "a.tar.gz"), "{question}": QUESTION}
     words |= {"@": ids[1], "&": "id-0"}
-    listed = re.findall(r"^  ([a-z]+) {2,}", run_command(workspace, "--help").stdout, re.MULTILINE)
+    listed = re.findall(r"^  ([a-z]+) {2,}", run_command(workspace, "--help").output, re.MULTILINE)
     assert set(listed) == set(COMMANDS)
     told = 0
     for line in COMMANDS.values():
@@ -308,8 +308,8 @@ async def test_no_command_prints_a_word_of_another_channel(workspace: Path, tmp_
             workspace, *(words.get(word, word) for word in line.split()), EDITOR="true"
         )
         own = 1 if "@" in line else None
-        assert foreign(ran.stdout + ran.stderr, own) == set(), line
-        told += word_of(1) in ran.stdout
+        assert foreign(ran.printed, own) == set(), line
+        told += word_of(1) in ran.output
     assert told >= 6
 
 
@@ -334,7 +334,7 @@ async def test_an_id_is_its_own_channel(workspace: Path) -> None:
                 f"the word is {word_of(number)}"
             ]
     assert sorted(folders_by_channel(workspace).values()) == sorted(ids)
-    shown = run_command(workspace, "list", ids[3]).stdout
+    shown = run_command(workspace, "list", ids[3]).output
     assert set(WORD.findall(shown)) == {word_of(3)}
 
 

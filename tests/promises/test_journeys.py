@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipimem.testing import FixedClock, ScriptedAssistant
 
 from tests.promises.front_door import (
     Bullet,
     Consolidated,
+    FixedClock,
     Kind,
     Learned,
     Message,
@@ -25,6 +25,7 @@ from tests.promises.front_door import (
     Over,
     Pipimem,
     Refreshed,
+    ScriptedAssistant,
     Tidied,
     before_turn,
     entries,
@@ -368,9 +369,9 @@ async def test_idle_work_begins_by_itself(workspace: Path) -> None:
         held = folder_of(workspace, "room") / "log.jsonl"
         assert held.exists()
     ran = run_command(workspace, "maintain", "room", "--json")
-    jobs = {job["job"]: job for job in json.loads(ran.stdout)["jobs"]}
+    jobs = {job["job"]: job for job in json.loads(ran.output)["jobs"]}
     # The close has consolidated: nothing is left to do, and the reason says so.
-    assert ran.returncode == 0
+    assert ran.code == 0
     assert jobs["consolidate"]["ran"] is False
     assert jobs["consolidate"]["reason"]
     assert "port 8443" in note(workspace, "room")

@@ -28,7 +28,7 @@ def test_a_kill_at_any_call_loses_nothing(
     """At each write, sync, rename, exchange, unlink and truncate, before, within and after."""
     stage = stages.of(journey)
     trials, wrong = stage.trials(FAULTS), []
-    for trial in chosen(trials if is_long else spread(trials, _SHORT)):
+    for trial in chosen(trials, trials if is_long else spread(trials, _SHORT)):
         stage.lay_out()
         ended = stage.perform(FAULTS[trial.fault](trial.number))
         count_trials()
@@ -49,7 +49,7 @@ def test_a_kill_while_a_kill_is_mended_loses_nothing(
     """A start that puts in order what a kill left, or `doctor --fix`, is killed in its turn."""
     stage, wrong = stages.of(BY_NAME[name]), []
     trials = [trial for trial in stage.trials(FAULTS) if trial.fault == "kill_after"]
-    for trial in chosen(spread(trials, 40 if is_long else 2)):
+    for trial in chosen(trials, spread(trials, 40 if is_long else 2)):
         chance = random.Random(str(trial))
         for _ in range(6 if is_long else 1):
             stage.lay_out()
@@ -73,7 +73,7 @@ def test_an_archive_made_after_a_kill_has_what_the_workspace_has(
     """What a killed commit left beside the notes is in the archive, as text of the notes."""
     stage, wrong = stages.of(BY_NAME[name]), []
     trials = [trial for trial in stage.trials(FAULTS) if trial.fault == "kill_after"]
-    for trial in chosen(trials if is_long else spread(trials, 2)):
+    for trial in chosen(trials, trials if is_long else spread(trials, 2)):
         stage.lay_out()
         ended = stage.perform(kill_after(trial.number))
         count_trials()
@@ -110,7 +110,7 @@ def test_what_an_editor_saves_before_a_kill_survives(
     """A person opens and saves MEMORY.md between two calls; a kill follows soon."""
     stage, wrong = stages.of(BY_NAME[name]), []
     trials = [Trial(name, f"save_{save}", call.number) for call in stage.calls]
-    for trial in chosen(trials if is_long else spread(trials, 2)):
+    for trial in chosen(trials, trials if is_long else spread(trials, 2)):
         for later in range(5) if is_long else [random.Random(str(trial)).randrange(5)]:
             stage.lay_out()
             said = _killed_after_a_save(stage, trial.number, later, SAVES[save])

@@ -85,12 +85,12 @@ async def test_what_is_left_out_is_listed(workspace: Path) -> None:
     """
     await talk_and_lose(workspace)
     ran = run_command(workspace, "log", "room", "--left-out", "--json")
-    assert ran.returncode == 0, ran.stderr
-    listed = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert ran.code == 0, ran.errors
+    listed = [json.loads(line) for line in ran.output.splitlines()]
     assert any("heron" in json.dumps(line) for line in listed)
-    status = json.loads(run_command(workspace, "status", "--json").stdout.splitlines()[0])
+    status = json.loads(run_command(workspace, "status", "--json").output.splitlines()[0])
     assert json.dumps(status).count("left_out") >= 1
-    assert run_command(workspace, "log", "room", "--left-out", "--take", "1").returncode == 0
+    assert run_command(workspace, "log", "room", "--left-out", "--take", "1").code == 0
     assert "heron" in note(workspace, "room")
 
 
@@ -174,5 +174,5 @@ async def test_talk_that_a_model_never_digests_is_recallable(workspace: Path) ->
         await channel.compacted(receipt)
         await context_with(channel, "what was the vault code word?", word)
     status = run_command(workspace, "status")
-    assert status.returncode == 0
-    assert word not in status.stdout
+    assert status.code == 0
+    assert word not in status.output

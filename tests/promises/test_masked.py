@@ -185,7 +185,7 @@ async def test_what_a_person_typed_is_masked_where_it_is_shown(workspace: Path) 
     assert "[secret:listed" in shown
     assert [word for word in SECRETS if word.casefold() in shown.casefold()] == []
     ran = run_command(workspace, "doctor")
-    told = ran.stdout + ran.stderr
+    told = ran.printed
     assert "MEMORY.md" in told
     assert "log.jsonl" in told
     assert [word for word in SECRETS if word in told] == []

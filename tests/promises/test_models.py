@@ -15,12 +15,12 @@ from typing import Any
 
 import anyio
 import pytest
-from pipimem.testing import FixedClock, ScriptedAssistant
 
 from tests.promises.front_door import (
     Bullet,
     Consolidate,
     Consolidated,
+    FixedClock,
     Fold,
     Folded,
     Kind,
@@ -33,6 +33,7 @@ from tests.promises.front_door import (
     Refresh,
     Refreshed,
     Reword,
+    ScriptedAssistant,
     Tidied,
     Tidy,
     Trust,

@@ -194,7 +194,7 @@ async def test_no_command_writes_it(workspace: Path, tmp_path: Path) -> None:
     replayed.write_text("".join(json.dumps(line) + "\n" for line in lines))
     for line in commands(text, replayed):
         ran = run_command(workspace, *line)
-        assert "Traceback" not in ran.stderr, ran.stderr
+        assert "Traceback" not in ran.errors, ran.errors
     assert traces(workspace, HIDDEN) == {}
     assert "lantern" in note(workspace, "room", "log.jsonl")
     assert "lantern" in note(workspace, "other", "log.jsonl")

@@ -9,7 +9,6 @@ import json
 from pathlib import Path
 
 import pytest
-from pipimem.testing import ScriptedAssistant
 
 from tests.promises.front_door import (
     Bullet,
@@ -19,6 +18,7 @@ from tests.promises.front_door import (
     Learned,
     Message,
     Refreshed,
+    ScriptedAssistant,
     call_tool,
     maintain,
     note,

@@ -47,14 +47,14 @@ async def test_a_person_shares_sees_and_takes_back(workspace: Path) -> None:
     async with opened(workspace, "dm-dana", kind="dm") as channel:
         await say(channel, "hello", speaker="Dana")
     ran = run_command(workspace, "person", "share", "Dana", FACT)
-    assert ran.returncode == 0, ran.stderr
+    assert ran.code == 0, ran.errors
     [path] = (workspace / "people").glob("*.md")
     assert FACT in path.read_text()
-    assert FACT in run_command(workspace, "person", "show", "Dana").stdout
+    assert FACT in run_command(workspace, "person", "show", "Dana").output
     async with opened(workspace, "other", kind="dm") as channel:
         assert FACT in (await before_turn(channel, "what may I eat?", speaker="Dana")).context
         assert FACT not in (await before_turn(channel, "what may I eat?", speaker="Tom")).context
-    assert run_command(workspace, "person", "forget", "Dana", "--yes").returncode == 0
+    assert run_command(workspace, "person", "forget", "Dana", "--yes").code == 0
     assert not list((workspace / "people").glob("*.md"))
 
 

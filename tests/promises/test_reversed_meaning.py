@@ -9,10 +9,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem import Bullet, Consolidated, Learned, Merge, Reword, Tidied
-from pipimem.testing import ScriptedAssistant
 
-from tests.promises.front_door import Kind, Message, Pipimem, entries, remember
+from tests.promises.front_door import (
+    Bullet,
+    Consolidated,
+    Kind,
+    Learned,
+    Merge,
+    Message,
+    Pipimem,
+    Reword,
+    ScriptedAssistant,
+    Tidied,
+    entries,
+    remember,
+)
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 

@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pipimem.testing import FixedClock
 
 from tests.promises.front_door import (
     CannotTakeBack,
     Channel,
+    FixedClock,
     Kind,
     Message,
     before_turn,
@@ -182,11 +182,11 @@ async def test_undo_by_the_command_line(workspace: Path) -> None:
         await remember(channel, MANY[0])
         before = note(workspace, "room")
         await remember(channel, MANY[1])
-    newest = json.loads(run_command(workspace, "log", "room", "--json").stdout.splitlines()[0])
+    newest = json.loads(run_command(workspace, "log", "room", "--json").output.splitlines()[0])
     ran = run_command(workspace, "undo", "room", str(newest["seq"]), "--yes")
-    assert ran.returncode == 0, ran.stderr
+    assert ran.code == 0, ran.errors
     assert note(workspace, "room") == before
-    assert run_command(workspace, "undo", "room", "--yes").returncode == 0
+    assert run_command(workspace, "undo", "room", "--yes").code == 0
     assert MANY[0] not in note(workspace, "room")
 
 
@@ -217,11 +217,11 @@ async def test_what_holds_for_ever_breaks_nothing(workspace: Path) -> None:
     ran = run_command(
         workspace, "remember", "room", "the office is in Main Street", "--until", "9999-12-31"
     )
-    assert ran.returncode == 0, ran.stderr
+    assert ran.code == 0, ran.errors
     for line in (("status",), ("maintain",)):
         ran = run_command(workspace, *line)
-        assert "Traceback" not in ran.stderr, line
-        assert ran.returncode == 0, ran.stderr
+        assert "Traceback" not in ran.errors, line
+        assert ran.code == 0, ran.errors
     async with opened(workspace) as channel:
         assert "Main Street" in await say(channel, "where is the office?")
         assert (await channel.before_compaction()).state == "consolidated"

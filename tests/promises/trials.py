@@ -19,7 +19,8 @@ from tests.promises.journeys import Journey
 from tests.promises.libc_shim import Call, Kind, Rule
 from tests.promises.zygote import Child, Ended, Zygote
 
-MODULES = ("tests.promises.journeys", "tests.promises.aftermath")
+# `preloaded` is last: the garbage collector leaves alone whatever was loaded before it ends.
+MODULES = ("tests.promises.journeys", "tests.promises.aftermath", "tests.promises.preloaded")
 FAULTS: dict[str, Callable[[int], list[Rule]]] = {
     "kill_before": libc_shim.kill_before,
     "kill_within": libc_shim.kill_within,
@@ -40,10 +41,10 @@ class Trial:
         return SEPARATOR.join((self.journey, self.fault, str(self.number)))
 
 
-def chosen(trials: Iterable[Trial]) -> list[Trial]:
-    """Return the trial that the environment names, else all."""
+def chosen(trials: Sequence[Trial], sample: Sequence[Trial]) -> Sequence[Trial]:
+    """Return the trial that the environment names, in the sample or not, else the sample."""
     name = os.environ.get("PIPIMEM_TRIAL", "")
-    return [trial for trial in trials if not name or str(trial) == name]
+    return [trial for trial in trials if str(trial) == name] if name else sample
 
 
 def spread(trials: Sequence[Trial], count: int) -> list[Trial]:

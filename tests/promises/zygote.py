@@ -3,6 +3,7 @@
 `Zygote.run` calls a function of a module in a child and returns what it said and how it ended. The
 function gets the keyword arguments of the caller, which are JSON, and `say`: what it says arrives
 even if the process is killed right after. Thus nothing of pipimem runs in the process of pytest.
+The zygote exists beside `processes.py` because its children have the shim, and pipes to the test.
 """
 
 from __future__ import annotations
@@ -14,9 +15,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
-import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -228,26 +226,9 @@ def _work(request: dict[str, Any], said: int, tell: int, wait: int) -> None:
         os._exit(code)
 
 
-def _wait_for_threads() -> None:
-    """Wait until the worker threads of the warm-up have ended: a fork has none of them."""
-    until = time.monotonic() + _SECONDS
-    while threading.active_count() > 1 and time.monotonic() < until:
-        time.sleep(0.01)
-    assert threading.active_count() == 1, threading.enumerate()
-
-
 def _main(descriptor: str, *modules: str) -> None:
     for module in modules:
         import_module(module)
-    # The tables that a first turn loads stay loaded for all.
-    for module in modules:
-        warm_up = getattr(import_module(module), "warm_up", None)
-        if warm_up is not None:
-            with tempfile.TemporaryDirectory() as folder:
-                warm_up(Path(folder))
-    _wait_for_threads()
-    gc.collect()
-    gc.freeze()
     control = socket.socket(fileno=int(descriptor))
     control.send(b"ready")
     _serve(control)

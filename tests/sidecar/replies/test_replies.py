@@ -14,7 +14,7 @@ from tests.sidecar.replies.mutating import MUTATIONS, mutated
 from tests.sidecar.replies.trial import Reply, Trial, entry_ids, facts, replies
 
 pytestmark = pytest.mark.anyio
-# Every reply once or twice
+# Mutations: every reply is taken once or twice.
 SAMPLE, SEED = 90, 7
 
 
