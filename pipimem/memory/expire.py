@@ -15,6 +15,8 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Trust
 from pipimem.text.dates.bounds import aware, end_of, later
+from pipimem.text.markdown.comments import cut
+from pipimem.text.markdown.lines import split_lines
 
 # Days after which an inferred entry that nobody asks for is stale. Constraints and decisions hold
 # until somebody says otherwise, and what stands under a heading of people's own is theirs to judge.
@@ -115,10 +117,16 @@ def is_pinned(text: str) -> bool:
 
 
 def with_pin(text: str) -> str:
-    """The text of an entry with a mark that pins it, behind its first line."""
-    first, end, rest = text.partition("\n")
+    """Return the lines of an entry with a mark that pins it, behind the words of the first line.
+
+    What ends that line stays behind the mark: its line end, and a comment that goes on below.
+    """
+    first, *rest = split_lines(text)
+    words = first.rstrip()
+    if cut([first], 0, first, inside=False, markup=True).ends_hidden:
+        words = words[: words.rfind("<!--")].rstrip()
     (mark, *_) = resources.sections("pins")[""]
-    return f"{first.rstrip()} {mark}{end}{rest}"
+    return "".join((f"{words} {mark}{first[len(words) :]}", *rest))
 
 
 def without_pins(text: str) -> str:

@@ -24,6 +24,12 @@ def negations() -> frozenset[str]:
 
 
 @cache
+def deny_nothing() -> tuple[str, ...]:
+    """Chinese words with a character that denies elsewhere, such as 非常 and 特别."""
+    return resources.sections("words/negations")["deny nothing"]
+
+
+@cache
 def compounds() -> Mapping[str, str]:
     """English compounds by their two parts: "set up" → "setup"."""
     return {parts: parts.replace(" ", "") for parts in _items("compounds")}

@@ -276,6 +276,11 @@ async def take_out_shown(channel: Channel, file: File, block: Any) -> Any:
     return await channel.files.take_out(_place(file, block))
 
 
+async def pin(channel: Channel, file: File, block: Any, *, pinned: bool) -> Any:
+    """Pin an entry of a note as the web view does, or take its pin away."""
+    return await channel.files.pin(_place(file, block), pinned=pinned)
+
+
 def _place(file: File, block: Any) -> EntryPlace:
     return EntryPlace(file, block.section, block.entry.id, block.source)
 

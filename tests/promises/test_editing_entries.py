@@ -169,3 +169,25 @@ async def test_an_empty_draft_says_how_an_entry_is_removed(workspace: Path) -> N
             assert [known(block) for block in await blocks_of(channel)] == rest
             await door.undo(channel)
             assert path.read_text(encoding="utf-8") == NOTE
+
+
+@pytest.mark.parametrize("eol", ["\n", "\r\n", "\r"])
+async def test_a_pin_changes_no_other_byte(workspace: Path, eol: str) -> None:
+    """Each entry can be pinned; taking the pin away gives the bytes back, line ends included."""
+    opened = "- the port is 8080 <!-- of May,\n  from Ann --> for all\n- it ends with blanks  \n"
+    note = NOTE.replace("- The port is 8080\n", opened)
+    original = note.replace("\n", eol).encode()
+    async with Pipimem(workspace, "offline") as pipimem:
+        channel = await pipimem.channel(CHANNEL)
+        path = door.folder_of(workspace, CHANNEL) / "MEMORY.md"
+        path.write_bytes(original)
+        for number in entry_numbers(await blocks_of(channel)):
+            blocks = await blocks_of(channel)
+            await door.pin(channel, File.MEMORY, blocks[number], pinned=True)
+            after = await blocks_of(channel)
+            assert after[number].is_pinned
+            assert [known(block) for block in after if block is not after[number]] == [
+                known(block) for block in blocks if block is not blocks[number]
+            ]
+            await door.pin(channel, File.MEMORY, after[number], pinned=False)
+            assert path.read_bytes() == original

@@ -35,6 +35,15 @@ NEGATIONS = [
     ("guests cannot use the sauna", "guests can use the sauna"),
     ("地下室周末不开门", "地下室周末开门"),
     ("不要给鹦鹉喂面包", "要给鹦鹉喂面包"),
+    ("visitors mustn't feed the swans", "visitors must feed the swans"),
+]
+SWAPPED = [
+    (("buy paper cups", "do not buy plastic cups"), "buy plastic cups, do not buy paper cups"),
+    (
+        ("Ida is allergic to nuts", "Ida is not allergic to milk"),
+        "Ida is allergic to milk, Ida is not allergic to nuts",
+    ),
+    (("用新钥匙开门", "不要用旧钥匙开门"), "用旧钥匙开门，不要用新钥匙开门"),
 ]
 LATER = pytest.mark.xfail(strict=True, reason="issue: What people say is kept")
 OTHERS = [
@@ -47,9 +56,11 @@ OTHERS = [
 UNRELATED = "the choir meets in room seven"
 
 
-async def tidied(workspace: Path, old: str, new: str, change: str) -> list[str]:
-    """Learn an entry and others, have a model merge or reword them; return the entries."""
-    texts = [old, UNRELATED, *(f"Ann painted the fence of garden {number}" for number in range(8))]
+async def tidied(
+    workspace: Path, old: str, new: str, change: str, other: str = UNRELATED
+) -> list[str]:
+    """Learn entries, have a model reword `old` or merge it with `other`; return the entries."""
+    texts = [old, other, *(f"Ann painted the fence of garden {number}" for number in range(8))]
     talk = [Message.user(text, id=f"m{at}", speaker="Ann") for at, text in enumerate(texts)]
     facts = (Learned(Kind.FACT, one.content, (one.id,), speaker="Ann") for one in talk)
     told = Consolidated(tuple(facts), title="facts", history=(Bullet("Ann told facts", ("m0",)),))
@@ -62,8 +73,7 @@ async def tidied(workspace: Path, old: str, new: str, change: str) -> list[str]:
             await remember(channel, f"shelf {number}: " + "books, " * 80)
         ids = {entry.text: entry.id for entry in await entries(channel)}
         if change == "merge":
-            merge = Merge((ids[old], ids[UNRELATED]), f"{new}; {UNRELATED}")
-            assistant.then("tidy", Tidied(merge=(merge,)))
+            assistant.then("tidy", Tidied(merge=(Merge((ids[old], ids[other]), new),)))
         else:
             assistant.then("tidy", Tidied(reword=(Reword(ids[old], new),)))
         await channel.maintain(forced=True)
@@ -74,8 +84,16 @@ async def tidied(workspace: Path, old: str, new: str, change: str) -> list[str]:
 @pytest.mark.parametrize(("old", "new"), [*NEGATIONS, *OTHERS])
 async def test_a_merge_keeps_what_its_entries_deny(workspace: Path, old: str, new: str) -> None:
     """An entry is merged with another, and comes out as its opposite: both stay as they were."""
-    found = await tidied(workspace, old, new, "merge")
+    found = await tidied(workspace, old, f"{new}; {UNRELATED}", "merge")
     assert {old, UNRELATED} <= set(found)
+
+
+@pytest.mark.parametrize(("olds", "new"), SWAPPED)
+async def test_a_merge_moves_no_denial_to_the_other_entry(
+    workspace: Path, olds: tuple[str, str], new: str
+) -> None:
+    """As many denials as before, each of what the other entry says: both stay as they were."""
+    assert set(olds) <= set(await tidied(workspace, olds[0], new, "merge", olds[1]))
 
 
 @pytest.mark.parametrize(("old", "new"), NEGATIONS)
@@ -90,7 +108,8 @@ async def test_a_tighter_wording_keeps_what_the_entry_denies(
 async def test_a_merge_that_keeps_them_is_carried_out(workspace: Path) -> None:
     """Two entries with a denial become one."""
     old = "Ben doesn't take sugar in his coffee"
-    assert f"{old}; {UNRELATED}" in await tidied(workspace, old, old, "merge")
+    merged = f"{old}; {UNRELATED}"
+    assert merged in await tidied(workspace, old, merged, "merge")
 
 
 async def replaced(workspace: Path, old: str, new: str, said: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from pipimem import resources
@@ -38,30 +39,47 @@ def denies_the_same(olds: Sequence[str], new: str) -> bool:
     """Return whether `new` has the denials of the texts it stands for: none more, none fewer.
 
     Texts that deny one thing may share their denial. A denial is kept if most of what follows it
-    in its clause follows a denial on the other side, too.
+    in its clause follows a denial on the other side, too, and no more of it stands in what the
+    other side says without one.
     """
-    before, after = [_denied(old) for old in olds], _denied(new)
-    counts = [count for count, _ in before]
-    if not max(counts, default=0) <= after[0] <= sum(counts):
+    before, after = [_Denials.of(old) for old in olds], _Denials.of(new)
+    counts = [one.count for one in before]
+    if not max(counts, default=0) <= after.count <= sum(counts):
         return False
-    denied = [clause for _, clauses in before for clause in clauses]
-    return _stand_in(denied, after[1]) and _stand_in(after[1], denied)
+    both = _Denials(
+        sum(counts),
+        [clause for one in before for clause in one.denied],
+        [clause for one in before for clause in one.said],
+    )
+    return both.stand_in(after) and after.stand_in(both)
 
 
-def _denied(text: str) -> tuple[int, list[str]]:
-    """Return how many denials a text has, and what follows the first of each clause."""
-    count, denied = 0, list[str]()
-    for clause in _CLAUSE_END.split(words_said(text)):
-        ends = [found.end() for found in denials().finditer(clause)]
-        count += len(ends)
-        denied += [clause[end:] for end in ends[:1]]
-    return count, denied
+@dataclass(frozen=True, slots=True)
+class _Denials:
+    """How many denials a text has, what follows the first of each clause, and the other clauses."""
 
+    count: int
+    denied: list[str]
+    said: list[str]
 
-def _stand_in(clauses: Sequence[str], others: Sequence[str]) -> bool:
-    """Return whether most of each clause stands in the others."""
-    grams = subject_grams(" ".join(others))
-    return all(share_in(subject_grams(clause), grams) >= REWORDED for clause in clauses)
+    @classmethod
+    def of(cls, text: str) -> _Denials:
+        count, denied, said = 0, list[str](), list[str]()
+        for clause in _CLAUSE_END.split(words_said(text)):
+            ends = [found.end() for found in denials().finditer(clause)]
+            count += len(ends)
+            denied += [clause[end:] for end in ends[:1]]
+            said += [] if ends else [clause]
+        return cls(count, denied, said)
+
+    def stand_in(self, other: _Denials) -> bool:
+        """Return whether most of what is denied is denied by the other, rather than said there."""
+        denied, said = (subject_grams(" ".join(part)) for part in (other.denied, other.said))
+        for clause in map(subject_grams, self.denied):
+            share = share_in(clause, denied)
+            if share < REWORDED or share < share_in(clause, said):
+                return False
+        return True
 
 
 def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -20,7 +20,7 @@ from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.han import is_chinese
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
-from pipimem.text.word_lists import negations, stop_words
+from pipimem.text.word_lists import deny_nothing, negations, stop_words
 
 if TYPE_CHECKING:
     from pipimem.text.words.index_words import Bag
@@ -39,6 +39,7 @@ SAME_STATEMENT = 0.82
 NEAR_DUPLICATE = 0.7
 
 _NUMBERS = re.compile(r"\d+")
+_DENYING = "不没别勿无非禁未"
 # What is written in one piece: words, paths, versions. A full stop at its end is the sentence's.
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-_./@:\\'’][A-Za-z0-9]+)*")
 
@@ -121,9 +122,16 @@ def denials() -> re.Pattern[str]:
     """Return the pattern of the words and characters that deny: the longest first."""
     chinese = [word for word in negations() if not word.isascii() and len(word) > 1]
     english = [re.sub("nt$", "n['’]?t", word) for word in negations() if word.isascii()]
-    words = "|".join(sorted((*english, "stop"), key=len, reverse=True))
+    words = "|".join(sorted((*english, "stop", r"\w{2,8}n['’]t"), key=len, reverse=True))
     longer = "|".join(sorted(chinese, key=len, reverse=True))
-    return re.compile(rf"\b(?:{words})\b|{longer}|[不没别勿无非禁]", re.IGNORECASE)
+    aside = "".join(map(_not_in, deny_nothing()))
+    return re.compile(rf"\b(?:{words})\b|{aside}(?:{longer}|[{_DENYING}])", re.IGNORECASE)
+
+
+def _not_in(word: str) -> str:
+    """Return a pattern that fails before the first denying character of a word."""
+    at = next(at for at, character in enumerate(word) if character in _DENYING)
+    return f"(?<!{word[:at]}(?={word[at:]}))"
 
 
 def same_subject(old: str, new: str) -> bool:

@@ -52,6 +52,12 @@ def test_what_is_no_contradiction(one: str, other: str) -> None:
         (["Ann likes tea", "Ann doesn't take milk"], "Ann likes tea, and doesn't take milk"),
         (["周五不许上线", "不要给供应商付款"], "周五不许上线；不要给供应商付款"),
         (["the port is 8080", "Ann runs it"], "Ann runs it on port 8080"),
+        (["use uv", "do not use pip"], "use uv, not pip"),
+        (["tests mustn't use the network"], "tests must not use the network"),
+        # 非, 别 and 不 are parts of words that deny nothing.
+        (["我非常喜欢喝咖啡"], "我很喜欢喝咖啡"),
+        (["他特别喜欢吃辣"], "他很喜欢吃辣"),
+        (["差不多每周一次去游泳"], "大约每周一次去游泳"),
     ],
 )
 def test_a_text_that_keeps_what_was_denied(olds: list[str], new: str) -> None:
@@ -70,6 +76,19 @@ def test_a_text_that_keeps_what_was_denied(olds: list[str], new: str) -> None:
         (["we never deploy", "Tom takes peanuts"], "we deploy; Tom never takes peanuts"),
         (["周五不许上线", "给供应商付款"], "周五可以上线；不要给供应商付款"),
         (["别发旧地址"], "发旧地址"),
+        # The denial changes places with what is not denied.
+        (["use uv", "do not use pip"], "use pip, do not use uv"),
+        (
+            ["Ben is allergic to nuts", "Ben is not allergic to milk"],
+            "Ben is not allergic to nuts, Ben is allergic to milk",
+        ),
+        (["Ann eats meat", "Ann does not eat fish"], "Ann eats fish, does not eat meat"),
+        (["用uv管理依赖", "不要用pip管理依赖"], "用pip管理依赖，不要用uv管理依赖"),
+        (["we mustn't log addresses"], "we must log addresses"),
+        (["the lease ain't renewed"], "the lease is renewed"),
+        (["发票未付款"], "发票已付款"),
+        (["我非常喜欢喝咖啡"], "我不喜欢喝咖啡"),
+        (["我对花生过敏"], "我对花生不过敏"),
     ],
 )
 def test_a_text_that_denies_more_or_less(olds: list[str], new: str) -> None:
