@@ -30,6 +30,7 @@ _HIDDEN_LINES = (
 )
 _NO_WORDS = "an entry needs words. To remove the entry, use “Take out”"
 _HEADING = "a heading in an entry would begin a section. Leave out its sign, or edit the whole file"
+_SEVERAL = "the text would be several entries. Save one, and remember the others"
 _NOT_ONE_ENTRY = (
     "the text would not stay one entry, or would change what is around it. Close the code or the "
     "comment that it opens, or edit the whole file"
@@ -128,7 +129,7 @@ def _checked_words(draft: str, prefix: str) -> str:
         raise PipimemError(f"Nothing was saved: {_HEADING}.")
     if kinds[0] is BlockKind.ENTRY and blocks[0].marker.strip() in (*_SIGNS, prefix.strip()):
         if len(kinds) > 1:
-            raise PipimemError(f"Nothing was saved: {_NOT_ONE_ENTRY}.")
+            raise PipimemError(f"Nothing was saved: {_SEVERAL}.")
         return entry_words(draft)
     return draft
 

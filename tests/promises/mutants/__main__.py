@@ -93,7 +93,7 @@ def try_mutant(mutant: Mutant, folder: Path) -> Outcome:
             timeout=_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return Outcome(mutant, "killed", f"the tests ran for more than {_SECONDS} s")
+        return Outcome(mutant, "broken", f"the tests ran for more than {_SECONDS} s")
     finally:
         shutil.rmtree(folder / "tmp" / mutant.name, ignore_errors=True)
         shutil.rmtree(tree, ignore_errors=True)

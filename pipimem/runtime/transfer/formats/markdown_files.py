@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
@@ -78,19 +79,27 @@ def markdown_entries(
     """Yield an entry for each bullet and paragraph, of the kind of its heading.
 
     A heading that names no kind is put before the text, unless it is one of `plain_titles`, which
-    name a kind in the program's own words. `template` are the texts of the file as the program
-    creates it: these are left out.
+    name a kind in the program's own words. `template` has the marks of the texts of the file as the
+    program creates it: these are left out.
     """
     titles = plain_titles or {}
     for one in paragraphs(text):
         origin = f"{name}:{one.line}"
-        if one.text in template:
+        if template_mark(one.text) in template:
             yield LeftOut(origin, "a text of the program's template")
             continue
         known = kind_of(one.section) or titles.get(one.section.casefold())
         is_plain = known or one.is_below_title or not one.section
         said = one.text if is_plain else f"{one.section}: {one.text}"
         yield FoundEntry(said, origin, kind_of_item(one.text, known or kind), trust)
+
+
+def template_mark(text: str) -> str:
+    """Return the mark of a text of a program's template: eight digits of its BLAKE2 hash.
+
+    The sentences are other projects' own, so that formats name their marks.
+    """
+    return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 def kind_of_item(text: str, kind: Kind) -> Kind:

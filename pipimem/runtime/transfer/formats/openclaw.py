@@ -14,16 +14,10 @@ from pipimem.runtime.transfer.source_files import SourceFiles
 _CURATED = ("MEMORY.md", "memory.md")
 _USER = "USER.md"
 _INSTRUCTIONS = ("AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md")
-# USER.md as OpenClaw creates it.
-_TEMPLATE = frozenset((
-    "_Learn about the person you're helping. Update this as you go._",
-    "**Name:**", "**What to call them:**", "**Pronouns:** _(optional)_", "**Timezone:**",
-    "**Notes:**",
-    "_(What do they care about? What projects are they working on? What annoys them? "
-    "What makes them laugh? Build this over time.)_",
-    "The more you know, the better you can help. But remember — you're learning about a person, "
-    "not building a dossier. Respect the difference.",
-))  # fmt: skip
+# Marks of the texts of USER.md as OpenClaw creates it (`template_mark`).
+_TEMPLATE = frozenset(
+    ["079aa257", "71a6cc3a", "b8bb4f1d", "d39f3ce1", "215a0a3c", "04c58221", "ec6921f3", "40f7119a"]
+)
 _DAY = re.compile(r"(?:.*/)?memory/(?:.*/)?\d{4}-\d{2}-\d{2}[^/]*\.md")
 
 
