@@ -15,35 +15,12 @@ from pipimem.runtime.transfer.source_files import SourceFiles
 
 _MEMORY, _USER = "memory/MEMORY.md", "USER.md"
 # Marks of the texts of MEMORY.md and USER.md as nanobot creates them (`template_mark`).
-_TEMPLATE = frozenset(
-    [
-        "e7174124",
-        "7c26732c",
-        "cb70bd5f",
-        "3bf52900",
-        "78c06761",
-        "b048ba54",
-        "cf74ed85",
-        "da71cc4d",
-        "ed586eee",
-        "f33d18dd",
-        "bcaa4386",
-        "b1965137",
-        "a1f0a789",
-        "39fd0bc8",
-        "a2773ec8",
-        "15326a38",
-        "5c18a120",
-        "1998eb7c",
-        "684eb91f",
-        "d11195ce",
-        "94a50d2d",
-        "7b21cc9d",
-        "00ffaaaf",
-        "c92af09b",
-        "3623fecb",
-    ]
-)
+_TEMPLATE = frozenset((
+    "e7174124", "7c26732c", "cb70bd5f", "3bf52900", "78c06761", "b048ba54", "cf74ed85",
+    "da71cc4d", "ed586eee", "f33d18dd", "bcaa4386", "b1965137", "a1f0a789", "39fd0bc8",
+    "a2773ec8", "15326a38", "5c18a120", "1998eb7c", "684eb91f", "d11195ce", "94a50d2d",
+    "7b21cc9d", "00ffaaaf", "c92af09b", "3623fecb",
+))  # fmt: skip
 # Older versions append to HISTORY.md, each summary behind its time: [2026-03-12 22:16].
 _HISTORY, _OLD_HISTORY = "memory/history.jsonl", "memory/HISTORY.md"
 _STAMP = re.compile(r"^\[(?P<day>\d{4}-\d\d-\d\d)[^\]\n]{0,40}\][ \t]*", re.MULTILINE)
