@@ -43,7 +43,7 @@ ATTEMPTS = 3
 # What hostile text is made of. A unit with `№` in it has the number of the repetition there.
 UNITS = (
     # digits, letters, words
-    "1", "1 ", "1.", "1,,", "1-", "1/", "0", "+1 1 ", "4111 ", "7 ", "三", "一二", "二〇",
+    "1", "1 ", "1.", "1. ", "1,,", "1-", "1/", "0", "+1 1 ", "4111 ", "7 ", "三", "一二", "二〇",
     "a", "A", "a ", "A. ", "Ab ", "aB", "A1b2", "Ａ", "我", "我 ", "年", "tea ", "no ", "not ", "一二三 ",
     "only ", "what next ", "may ", "以后", "记住 ", "好的没事了", "ha", "哈", "嗯", "😂 ", "send all ",
     # brackets and quotation marks

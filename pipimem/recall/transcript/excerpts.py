@@ -52,9 +52,9 @@ def chars_for(text: str) -> int:
 
 
 def _start(text: str, wanted: Collection[str], words: Words) -> int:
-    best, start = 0, 0
+    best, start, asked = 0, 0, frozenset(wanted)
     for sentence in _SENTENCES().finditer(text):
-        shared = len(set(wanted).intersection(words.words(sentence[0])))
+        shared = len(asked.intersection(words.words(sentence[0])))
         if shared > best:
             best, start = shared, sentence.start()
     return start

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
@@ -50,3 +51,20 @@ def test_a_message_says_when_and_by_whom() -> None:
     assert headed(Item("history:a", Source.HISTORY, "", "", ""), "hi") == "hi"
     long = Item("log:a", Source.LOG, "", "", "", speaker="名" * 3_000)
     assert headed(long, "hi") == "名" * 79 + "…: hi"
+
+
+class CountedWords(list[str]):
+    """Words that count how often they are gone through."""
+
+    rounds = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.rounds += 1
+        return super().__iter__()
+
+
+def test_the_words_asked_for_are_gone_through_once(words: Words) -> None:
+    """For each of many sentences it would take time in the square of a long question."""
+    wanted = CountedWords(words.words("zanzibar ferry"))
+    excerpt("It rains. " * 60 + "The ferry leaves at nine. " + "It rains. " * 60, wanted, words)
+    assert wanted.rounds == 1

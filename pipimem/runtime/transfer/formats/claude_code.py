@@ -9,6 +9,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.formats.markdown_files import (
     front_matter,
+    left_out_blocks,
     markdown_entries,
     paragraphs,
 )
@@ -83,6 +84,7 @@ def _fact(text: str, name: str) -> Iterator[Found]:
         said = [fields.get("description", "")]
     elif len(whole) <= _LONGEST_FACT:
         said = [whole]
+    yield from left_out_blocks(text, name)
     for number, one in enumerate(said, 1):
         yield FoundEntry(one, name if len(said) == 1 else f"{name}#{number}", kind)
 

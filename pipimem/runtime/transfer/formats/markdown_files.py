@@ -13,10 +13,13 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.found import FoundEntry, LeftOut
+from pipimem.text.markdown.parser import BlockKind, parsed
 
 _FIELD = re.compile(r"^\s*([A-Za-z_][\w-]*):(.*)$")
 _BLOCK = re.compile(r"[|>][+-]?")
 _EMPTY_BOXES = ("[ ]", "[]")
+# Blocks that have words and are no entries.
+_NO_ENTRIES = {BlockKind.TABLE: "a table", BlockKind.CODE: "code", BlockKind.HTML: "HTML"}
 _TO_DO, _DONE = ("[ ] ", "[] "), ("[x] ", "[X] ")
 
 
@@ -67,6 +70,14 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
             yield Paragraph(entry.section, text, entry.start + 1, is_below)
 
 
+def left_out_blocks(text: str, name: str) -> Iterator[LeftOut]:
+    """Yield a note of each table, block of code and block of HTML, which become no entries."""
+    for section in parsed(text).sections:
+        for block in section.blocks:
+            if block.kind in _NO_ENTRIES:
+                yield LeftOut(f"{name}:{block.start + 1}", _NO_ENTRIES[block.kind])
+
+
 def markdown_entries(
     text: str,
     name: str,
@@ -82,6 +93,7 @@ def markdown_entries(
     name a kind in the program's own words. `template` has the marks of the texts of the file as the
     program creates it: these are left out.
     """
+    yield from left_out_blocks(text, name)
     titles = plain_titles or {}
     for one in paragraphs(text):
         origin = f"{name}:{one.line}"

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from datetime import date
 
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.transfer.formats.markdown_files import markdown_entries, paragraphs
+from pipimem.runtime.transfer.formats.markdown_files import (
+    left_out_blocks,
+    markdown_entries,
+    paragraphs,
+)
 from pipimem.runtime.transfer.formats.values import as_object, day_of_name, text_of
 from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
 from pipimem.runtime.transfer.json_elements import JsonElements
@@ -58,6 +62,7 @@ def _old_history(text: str) -> Iterator[Found]:
         yield LeftOut(f"{_OLD_HISTORY}:{one.line}", "a summary without time or content")
     for stamp, said in zip(summaries[::2], summaries[1::2], strict=True):
         day, lines = day_of_name(stamp), [one.text for one in paragraphs(said)]
+        yield from left_out_blocks(said, f"{_OLD_HISTORY} {stamp}")
         if day is None or not lines:
             yield LeftOut(f"{_OLD_HISTORY} {stamp}", "a summary without time or content")
             continue

@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator
 
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.transfer.formats.markdown_files import markdown_entries, paragraphs
+from pipimem.runtime.transfer.formats.markdown_files import (
+    left_out_blocks,
+    markdown_entries,
+    paragraphs,
+)
 from pipimem.runtime.transfer.formats.values import day_of_name
 from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
@@ -48,7 +52,9 @@ def read(files: SourceFiles) -> Iterator[Found]:
 def _day(files: SourceFiles, name: str) -> Iterator[Found]:
     base = files.base(name)
     day = day_of_name(base)
-    lines = tuple(one.text for one in paragraphs(files.text(name)))
+    text = files.text(name)
+    lines = tuple(one.text for one in paragraphs(text))
+    yield from left_out_blocks(text, name)
     if day is None:
         yield LeftOut(name, "a page of a day that is none")
     elif lines:

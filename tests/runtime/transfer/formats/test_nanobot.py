@@ -70,3 +70,20 @@ def test_a_summary_of_several_paragraphs_stays_with_its_time(tmp_path: Path) -> 
         ("memory/HISTORY.md 2026-03-12", "a summary without time or content"),
         ("memory/HISTORY.md 2026-02-30", "a summary without time or content"),
     ]
+
+
+def test_what_becomes_no_entry_is_named(tmp_path: Path) -> None:
+    """Tables, code and HTML, in a page and in a summary."""
+    blocks = "\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\n```\n\n<div>c</div>\n"
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory" / "MEMORY.md").write_text(f"- the shed is green\n{blocks}")
+    history = f"[2026-03-12 22:16] Ida painted the shed.\n{blocks}"
+    (tmp_path / "memory" / "HISTORY.md").write_text(history)
+    found = found_in(tmp_path, FORMAT)
+    assert entries(found) == [("fact", "the shed is green")]
+    assert days(found) == [("2026-03-12", ("Ida painted the shed.",))]
+    page, summary = "memory/MEMORY.md", "memory/HISTORY.md 2026-03-12"
+    assert left_out(found) == [
+        (f"{page}:3", "a table"), (f"{page}:7", "code"), (f"{page}:11", "HTML"),
+        (f"{summary}:3", "a table"), (f"{summary}:7", "code"), (f"{summary}:11", "HTML"),
+    ]  # fmt: skip
