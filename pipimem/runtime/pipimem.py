@@ -202,19 +202,23 @@ class Pipimem:
         self,
         id: str,  # noqa: A002 - the field's own name
         *,
-        kind: Literal["dm", "group"] = "dm",
+        kind: Literal["dm", "group"] | None = None,
         title: str = "",
         create: bool = True,
     ) -> Channel:
-        """The conversation with the platform's id; the same object each time.
+        """Return the conversation with the platform's id; the same object each time.
+
+        `kind` counts when the channel is new: in a direct message (`dm`) the one person is believed
+        about what they want of the bot. Without a kind a new channel is a group.
 
         Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to
         another one.
         """
         require_type(id, str, "id", "Give the platform's id as text.")
-        require_one_of(kind, _KINDS, "kind")
+        if kind is not None:
+            require_one_of(kind, _KINDS, "kind")
         require_type(title, str, "title", "Without a title it is empty.")
-        return await self._channels.opened(id, kind, title, create=create)
+        return await self._channels.opened(id, kind or "group", title, create=create)
 
     async def channels(self) -> tuple[ChannelInfo, ...]:
         """The channels of the workspace, by id."""
