@@ -447,7 +447,7 @@ async def test_what_a_model_took_out_is_undoable(
 async def test_in_thirty_days_models_take_out_half_at_most(
     filled: tuple[Path, list[str]], workspace: Path, is_long: bool, name: str
 ) -> None:
-    """However often they are asked, by one task or another."""
+    """However often they are asked, by one task or another; the log says what was refused."""
     clock = FixedClock(MORNING)
     before = copied(filled, workspace)
     task, answer = DESTRUCTIVE[name]
@@ -461,6 +461,8 @@ async def test_in_thirty_days_models_take_out_half_at_most(
                 await remember(channel, f"another thing of {clock.time:%d %B}")
                 await maintain(channel)
         after = [entry.text for entry in await entries(channel)]
+        refused = "\n".join(line for change in await log(channel) for line in change.refused)
+    assert "may take out at most" in refused or "have taken out half" in refused
     kept = [text for text in before if text in after]
     assert len(kept) < len(before)  # the model was heard
     assert len(kept) * 2 >= len(before)

@@ -101,6 +101,12 @@ def try_mutant(mutant: Mutant, folder: Path) -> Outcome:
     return Outcome(mutant, states.get(tested.returncode, "broken"), tested.stdout + tested.stderr)
 
 
+def _by(output: str) -> str:
+    """Return the first test that failed or broke, by pytest's output, as the end of a line."""
+    failed = (line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR ")))
+    return f" by {line.split()[1]}" if (line := next(failed, "")) else ""
+
+
 def main() -> int:
     """Print a row for each mutant; return the exit code."""
     parser = argparse.ArgumentParser(description="Faults that the promises must notice.")
@@ -126,7 +132,8 @@ def main() -> int:
             return 1
         for outcome in pool.map(lambda mutant: try_mutant(mutant, Path(name)), wanted):
             print(
-                f"{outcome.state:9} promise {outcome.mutant.promise}: {outcome.mutant.name}",
+                f"{outcome.state:9} promise {outcome.mutant.promise}: {outcome.mutant.name}"
+                f"{_by(outcome.output)}",
                 flush=True,
             )
             if outcome.state != "killed":
