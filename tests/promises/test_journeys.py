@@ -154,12 +154,17 @@ async def test_a_turn_reads_only_and_asks_no_model(
         async with opened(workspace) as channel:
             for number in range(30):
                 await remember(channel, f"fact {number} is about shelf {number * 7}")
+            await remember(channel, "the gateway listens on port 8443")
+            await remember(channel, "the gateway restarts on Sundays")
             await say(channel, "hello")
-        before = snapshot_of(workspace)
         # Not `async with`: a close consolidates what was said.
         pipimem = Pipimem(workspace, "openai/test", settings=quiet_settings())
         channel = await pipimem.channel("room", kind="group")
-        for text in ("what is on shelf 42?", "hello", "上线窗口是什么时候？", "x" * 10_000, ""):
+        # The first turn shows all: of later ones a model might be asked what comes first.
+        await say(channel, "good morning")
+        before = snapshot_of(workspace)
+        asked = "which port does the gateway listen on?"
+        for text in ("what is on shelf 42?", asked, "hello", "上线窗口是什么时候？", "x" * 10_000, ""):
             turn = await before_turn(channel, text, speaker="Dana", sees_nothing=True)
             assert turn.problem == ""
         assert snapshot_of(workspace) == before
