@@ -462,7 +462,9 @@ async def test_in_thirty_days_models_take_out_half_at_most(
             clock.advance(timedelta(days=1 if is_long else 2))
             if task == "consolidate":
                 # Without an id the same words would be no new message.
-                said = Message.user(f"nice weather on {clock.time:%d %B}, is it not?", speaker="Dana")
+                said = Message.user(
+                    f"nice weather on {clock.time:%d %B}, is it not?", speaker="Dana"
+                )
                 await channel.before_compaction([said, Message.assistant("yes, it is")])
             else:
                 await remember(channel, f"another thing of {clock.time:%d %B}")
