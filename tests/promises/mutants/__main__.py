@@ -2,8 +2,8 @@
 
 usage: python -m tests.promises.mutants [--jobs N] [NAME…]
 
-A mutant is a file `NAME.patch` beside this one: some lines `Promise: …` and `Test: …` (arguments of
-pytest, several lines allowed), then a unified diff. Exit code 1 if a mutant survives or a patch no longer
+A mutant is a file `NAME.patch` beside this one: some lines `Promise: …` and `Test: …` (files or tests as
+pytest names them, several allowed; no options, for the control run has those of all), then a unified diff. Exit code 1 if a mutant survives or a patch no longer
 applies: whoever replaces the mechanism writes a new one.
 """
 
@@ -104,7 +104,8 @@ def try_mutant(mutant: Mutant, folder: Path) -> Outcome:
 def _by(output: str) -> str:
     """Return the first test that failed or broke, by pytest's output, as the end of a line."""
     failed = (line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR ")))
-    return f" by {line.split()[1]}" if (line := next(failed, "")) else ""
+    name = next(failed, "").partition(" ")[2].partition(" - ")[0]
+    return f" by {name}" if name else ""
 
 
 def main() -> int:
