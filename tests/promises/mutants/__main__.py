@@ -3,8 +3,9 @@
 usage: python -m tests.promises.mutants [--jobs N] [NAME…]
 
 A mutant is a file `NAME.patch` beside this one: some lines `Promise: …` and `Test: …` (files or tests as
-pytest names them, several allowed; no options, for the control run has those of all), then a unified diff. Exit code 1 if a mutant survives or a patch no longer
-applies: whoever replaces the mechanism writes a new one.
+pytest names them, several allowed; no options, for the control runs all of them at once), then a unified
+diff. Exit code 1 if a mutant survives or a patch no longer applies: whoever replaces the mechanism writes
+a new one.
 """
 
 from __future__ import annotations
