@@ -77,6 +77,8 @@ async def live_with(channel: Channel, clock: FixedClock) -> None:
     await maintain(channel)
     path = folder_of_channel(channel) / "MEMORY.md"
     path.write_text(path.read_text() + f"- typed by hand: {WORD}\n")
+    archive = f"## Expired 2026-01-02 · Facts\n\n- the old code was {WORD}\n- lamps are in hall 3\n"
+    path.with_name("HISTORY.archive.md").write_text(archive)
     await say(channel, "hello")
     await channel.preview(f"what is {WORD}?")
 
@@ -92,6 +94,9 @@ async def test_a_text_is_gone_from_every_byte(workspace: Path) -> None:
     clock = FixedClock(MORNING)
     async with opened(workspace, clock=clock) as channel:
         await live_with(channel, clock)
+    # The indexes are kept where a bot ends.
+    async with opened(workspace, clock=clock) as channel:
+        await context(channel, f"what is the door code {WORD}?")
         assert len(traces(workspace, [WORD])) >= 4
         counts = await forget(channel, WORD)
         assert counts
@@ -104,6 +109,7 @@ async def test_a_text_is_gone_from_every_byte(workspace: Path) -> None:
     assert traces(workspace, [WORD]) == {}
     assert verified(workspace)
     assert "lantern" in note(workspace, "room", "log.jsonl")
+    assert "lamps are in hall 3" in note(workspace, "room", "HISTORY.archive.md")
     require_human_files(workspace)
 
 

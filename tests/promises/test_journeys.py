@@ -149,22 +149,37 @@ async def test_a_turn_reads_only_and_asks_no_model(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until the reply is on its way no file changes, and no request reaches the model's server."""
-    with OpenAIServer(lambda _request: Reply("{}")) as server:
+    with OpenAIServer(well_meant) as server:
         monkeypatch.setenv("OPENAI_API_BASE", f"{server.url}/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "x")
         async with opened(workspace) as channel:
             for number in range(30):
                 await remember(channel, f"fact {number} is about shelf {number * 7}")
+            await remember(channel, "the gateway listens on port 8443")
+            await remember(channel, "the gateway restarts on Sundays")
             await say(channel, "hello")
-        before = snapshot_of(workspace)
         # Not `async with`: a close consolidates what was said.
         pipimem = Pipimem(workspace, "openai/test", settings=quiet_settings())
         channel = await pipimem.channel("room", kind="group")
-        for text in ("what is on shelf 42?", "hello", "上线窗口是什么时候？", "x" * 10_000, ""):
+        # A gate loads what calls a model: from here on a call would reach the server at once.
+        await say(channel, TALK[0][1])
+        assert (await channel.before_compaction(deadline=300)).state == "consolidated"
+        received = server.requests
+        before = snapshot_of(workspace)
+        asked = "which port does the gateway listen on?"
+        for text in (
+            "what is on shelf 42?",
+            asked,
+            "hello",
+            "上线窗口是什么时候？",
+            "x" * 10_000,
+            "",
+        ):
             turn = await before_turn(channel, text, speaker="Dana", sees_nothing=True)
             assert turn.problem == ""
         assert snapshot_of(workspace) == before
-        assert server.requests == ()
+        assert received
+        assert server.requests == received
 
 
 async def test_broken_memory_spoils_no_turn(workspace: Path) -> None:

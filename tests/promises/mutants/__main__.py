@@ -2,9 +2,10 @@
 
 usage: python -m tests.promises.mutants [--jobs N] [NAME…]
 
-A mutant is a file `NAME.patch` beside this one: some lines `Promise: …` and `Test: …` (arguments of
-pytest, several lines allowed), then a unified diff. Exit code 1 if a mutant survives or a patch no longer
-applies: whoever replaces the mechanism writes a new one.
+A mutant is a file `NAME.patch` beside this one: some lines `Promise: …` and `Test: …` (files or tests as
+pytest names them, several allowed; no options, for the control runs all of them at once), then a unified
+diff. Exit code 1 if a mutant survives or a patch no longer applies: whoever replaces the mechanism writes
+a new one.
 """
 
 from __future__ import annotations
@@ -101,6 +102,13 @@ def try_mutant(mutant: Mutant, folder: Path) -> Outcome:
     return Outcome(mutant, states.get(tested.returncode, "broken"), tested.stdout + tested.stderr)
 
 
+def _by(output: str) -> str:
+    """Return the first test that failed or broke, by pytest's output, as the end of a line."""
+    failed = (line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR ")))
+    name = next(failed, "").partition(" ")[2].partition(" - ")[0]
+    return f" by {name}" if name else ""
+
+
 def main() -> int:
     """Print a row for each mutant; return the exit code."""
     parser = argparse.ArgumentParser(description="Faults that the promises must notice.")
@@ -126,7 +134,8 @@ def main() -> int:
             return 1
         for outcome in pool.map(lambda mutant: try_mutant(mutant, Path(name)), wanted):
             print(
-                f"{outcome.state:9} promise {outcome.mutant.promise}: {outcome.mutant.name}",
+                f"{outcome.state:9} promise {outcome.mutant.promise}: {outcome.mutant.name}"
+                f"{_by(outcome.output)}",
                 flush=True,
             )
             if outcome.state != "killed":
