@@ -110,7 +110,8 @@ class Embeddings:
         self, embed: Callable[[Sequence[str]], Sequence[Vector]], texts: Sequence[str]
     ) -> Sequence[Vector] | None:
         vectors = self.attempt(lambda: self._checked(embed(texts), len(texts)))
-        if vectors is not None:
+        # What began before a failure says nothing about it: the job waits its time all the same.
+        if vectors is not None and not self._background.pause(JOB):
             self._background.succeeded(JOB)
         return vectors
 
