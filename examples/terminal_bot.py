@@ -83,7 +83,7 @@ async def main(
     workspace: Path, lines: Iterable[str], model: str = "", assistant: Assistant | None = None
 ) -> None:
     async with Pipimem(workspace, model, assistant=assistant) as pipimem:
-        bot = TerminalBot(pipimem, await pipimem.channel("terminal"), speaker="you")
+        bot = TerminalBot(pipimem, await pipimem.channel("terminal", kind="dm"), speaker="you")
         for line in lines:
             print("bot:", await (bot.begin_anew() if line == "/new" else bot.answer(line)))
 
