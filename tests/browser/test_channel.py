@@ -89,7 +89,7 @@ def test_other_words_for_an_entry_leave_its_neighbours_alone(view: View) -> None
     [
         ("", "an entry needs words. To remove the entry, use “Take out”"),
         ("## A heading typed into an entry", "a heading in an entry would begin a section"),
-        ("- one\n- two", "the text would not stay one entry"),
+        ("- one\n- two", "the text would be several entries"),
         ("```\nno end", "the text would not stay one entry"),
     ],
 )
