@@ -37,6 +37,7 @@ from pipimem.llm import litellm_client
 from pipimem.llm.request import Completion, ContextOverflow, ModelBusy, ModelRequest, Price
 from pipimem.notes.files import File
 from pipimem.notes.notes import Note
+from pipimem.runtime.channel import upkeep_of
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import heading
@@ -275,7 +276,7 @@ class Soak:
                     f"remember hall {told.messages} opens at {self.chance.randrange(24)}:00, "
                     f"key {len(told.asked)}"
                 )
-                if (await channel.remember(text, speaker="Dana")).outcome.changes:
+                if (await channel.notes.remember(text, speaker="Dana")).outcome.changes:
                     told.asked.add(text)
                     self.done["remembered"] += 1
             case "compact":
@@ -284,7 +285,7 @@ class Soak:
                     await channel.compacted(receipt)
                 self.done[f"compaction {receipt.state}"] += 1
             case "type":
-                path = channel.store.folder / "MEMORY.md"
+                path = upkeep_of(channel).store.folder / "MEMORY.md"
                 text = f"typed by hand {told.messages}"
                 path.write_text(
                     (path.read_text() if path.exists() else "## Facts\n") + f"- {text}\n"
@@ -292,7 +293,7 @@ class Soak:
                 told.asked.add(text)
                 self.done["typed"] += 1
             case "delete":
-                self._delete(channel.store.folder / "MEMORY.md", told)
+                self._delete(upkeep_of(channel).store.folder / "MEMORY.md", told)
 
     def _delete(self, path: Path, told: Told) -> None:
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
@@ -342,7 +343,7 @@ async def counted(soak: Soak) -> Counter[str]:
     async with Pipimem(soak.root, "offline", clock=soak.hands.clock()) as pipimem:
         for name, told in soak.told.items():
             channel = await pipimem.channel(name)
-            notes, store = await channel.notes(), channel.store
+            notes, store = await upkeep_of(channel).notes(), upkeep_of(channel).store
             archive = Note.read(File.ARCHIVE, store.archive_text(), store.key)
             present = {entry.text for entry in (*notes.memory.entries, *archive.entries)}
             lost["asked for"] += len(told.asked - present - told.taken_out)

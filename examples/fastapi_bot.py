@@ -18,7 +18,7 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, HTTPException
-from pipimem import Assistant, ChannelError, Message, Pipimem, StoreError, Turn
+from pipimem import Assistant, ChannelError, Message, Pipimem, StoreError, Turn, Visible
 from pydantic import BaseModel
 
 
@@ -57,7 +57,9 @@ def app_for(workspace: Path, assistant: Assistant | None = None) -> FastAPI:
         kind = "group" if message.is_group else "dm"
         channel = await pipimem.channel(message.channel, kind=kind)
         async with turns[message.channel]:
-            turn = await channel.before_turn(message.text, speaker=message.speaker, sees_from=None)
+            turn = await channel.before_turn(
+                message.text, speaker=message.speaker, visible=Visible.NOTHING
+            )
             said = Message.user(message.text, id=message.id, speaker=message.speaker)
             text = await reply(turn)
             own = f"{message.id}:reply" if message.id else ""

@@ -30,7 +30,7 @@ class TerminalBot:
     async def answer(self, text: str) -> str:
         """One turn, from what the user said to what the bot replied."""
         seen = self.history[0].id if self.history else None
-        turn = await self.channel.before_turn(text, speaker=self.speaker, sees_from=seen)
+        turn = await self.channel.before_turn(text, speaker=self.speaker, visible=seen)
         reply = await self.reply(text, turn.standing, turn.recalled)
         said = [
             Message.user(text, id=uuid4().hex, speaker=self.speaker),

@@ -54,41 +54,40 @@ if TYPE_CHECKING:
     from pipimem.recall.recall import Recall
     from pipimem.recall.scoring import Part
     from pipimem.runtime.channel import Channel
-    from pipimem.runtime.channel_entries import Remembered
-    from pipimem.runtime.channel_history import (
+    from pipimem.runtime.forgetting import By, ById, Text
+    from pipimem.runtime.history import (
         ChannelHistory,
         EntryOrigin,
         LoggedChange,
         TakenBack,
     )
-    from pipimem.runtime.entry_list import ListedEntry
     from pipimem.runtime.note_edits import (
         EditConflict,
         EntryPlace,
         ForgetPreview,
         SavedNote,
     )
-    from pipimem.runtime.note_files import NoteFiles
     from pipimem.runtime.note_view import (
+        ListedEntry,
         NoteBlock,
         NoteView,
     )
+    from pipimem.runtime.notes import ChannelNotes, Remembered
     from pipimem.runtime.observability.json_logs import (
         JsonLogFormatter,
         OperationLog,
     )
     from pipimem.runtime.pipimem import Pipimem
+    from pipimem.runtime.recall_preview import TurnPreview
     from pipimem.runtime.search_service import SearchHit
+    from pipimem.runtime.talk import ChannelTalk, TranscriptPage
     from pipimem.runtime.tools.calls import ToolResult
-    from pipimem.runtime.transcript_pages import (
-        TranscriptPage,
-        TranscriptPages,
-    )
-    from pipimem.runtime.turn_preview import TurnPreview
     from pipimem.runtime.turns import (
         Receipt,
         Turn,
+        Visible,
     )
+    from pipimem.runtime.upkeep import JobRun
     from pipimem.runtime.usage_sums import UsageSum
     from pipimem.settings import (
         BudgetSettings,
@@ -140,6 +139,8 @@ __all__ = [
     "BudgetSettings",
     "BudgetSpent",
     "Bullet",
+    "By",
+    "ById",
     "Call",
     "Candidate",
     "CannotTakeBack",
@@ -149,6 +150,8 @@ __all__ = [
     "ChannelHistory",
     "ChannelInfo",
     "ChannelMoved",
+    "ChannelNotes",
+    "ChannelTalk",
     "Clock",
     "CompactionSettings",
     "Consolidate",
@@ -167,6 +170,7 @@ __all__ = [
     "ForgetPreview",
     "GroupSettings",
     "Item",
+    "JobRun",
     "JournalError",
     "JsonLogFormatter",
     "Kind",
@@ -185,7 +189,6 @@ __all__ = [
     "ModelUnavailable",
     "NoProgress",
     "NoteBlock",
-    "NoteFiles",
     "NoteView",
     "NothingFound",
     "ObservabilitySettings",
@@ -218,17 +221,18 @@ __all__ = [
     "Source",
     "StoreError",
     "TakenBack",
+    "Text",
     "Tidied",
     "Tidy",
     "ToolResult",
     "TranscriptError",
     "TranscriptPage",
-    "TranscriptPages",
     "Trust",
     "Turn",
     "TurnPreview",
     "UnreadableNote",
     "UsageSum",
+    "Visible",
     "WorkspaceError",
 ]
 
@@ -247,19 +251,19 @@ _PLACES = {
     "pipimem.recall.recall": "Recall",
     "pipimem.runtime.channel": "Channel",
     "pipimem.runtime.pipimem": "Pipimem",
-    "pipimem.runtime.turns": "Receipt Turn",
+    "pipimem.runtime.turns": "Receipt Turn Visible",
     "pipimem.notes.files": "File",
-    "pipimem.runtime.channel_entries": "Remembered",
-    "pipimem.runtime.channel_history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
-    "pipimem.runtime.entry_list": "ListedEntry",
+    "pipimem.runtime.notes": "ChannelNotes Remembered",
+    "pipimem.runtime.forgetting": "By ById Text",
+    "pipimem.runtime.history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
     "pipimem.runtime.note_edits": "EditConflict EntryPlace ForgetPreview SavedNote",
-    "pipimem.runtime.note_files": "NoteFiles",
-    "pipimem.runtime.note_view": "NoteBlock NoteView",
+    "pipimem.runtime.note_view": "ListedEntry NoteBlock NoteView",
     "pipimem.runtime.observability.json_logs": "JsonLogFormatter OperationLog",
-    "pipimem.runtime.transcript_pages": "TranscriptPage TranscriptPages",
-    "pipimem.runtime.turn_preview": "TurnPreview",
+    "pipimem.runtime.talk": "ChannelTalk TranscriptPage",
+    "pipimem.runtime.recall_preview": "TurnPreview",
     "pipimem.runtime.search_service": "SearchHit",
     "pipimem.runtime.tools.calls": "ToolResult",
+    "pipimem.runtime.upkeep": "JobRun",
     "pipimem.runtime.usage_sums": "UsageSum",
     "pipimem.store.workspace": "ChannelInfo",
     "pipimem.text.private": "PrivateCounts",

@@ -27,6 +27,8 @@ PipimemError
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
+from types import NoneType
 
 
 def described(error: BaseException) -> str:
@@ -159,3 +161,12 @@ def require_count(value: object, name: str, least: int = 1) -> None:
     """Raises `ArgumentError` unless a value is a whole number from `least` on."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         raise ArgumentError(f"{name} must be a whole number from {least} on, not {value!r}.")
+
+
+def require_time(time: object, name: str) -> None:
+    """Raises `ArgumentError` unless it is a time with its offset, or `None`."""
+    require_type(time, (datetime, NoneType), name, "Give a time with its offset, or None.")
+    if isinstance(time, datetime) and time.tzinfo is None:
+        raise ArgumentError(
+            f"{name} has no offset: give a time like datetime.now().astimezone(), or None."
+        )

@@ -13,6 +13,7 @@ import anyio
 from pipimem import Pipimem, Settings
 from pipimem.errors import SidecarError
 from pipimem.notes.usage import Usage
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.replay import EventTime, recorded
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.workspace import WorkspaceStore
@@ -57,16 +58,16 @@ async def _run(workspace: Path, transcript: Path, model: str, timeout: float) ->
     channel = await pipimem.channel("stretch", kind="group")
     for message in messages:
         when.seen(message.time)
-    await channel.take_in(messages)
+    await channel.talk.append(messages)
     started, problem = time.perf_counter(), ""
     try:
         await channel._jobs.consolidate(timeout, boundary=True)  # noqa: SLF001 - without its gate
     except SidecarError as refused:
         problem = str(refused)
     seconds = time.perf_counter() - started
-    notes = await channel.notes()
+    notes = await upkeep_of(channel).notes()
     calls = [usage for usage in pipimem.store.usages() if usage.task == "consolidate"]
-    channel.store.close()
+    upkeep_of(channel).store.close()
     valid, attempts = _validity(calls, paid=pipimem.assistant.paid, failed=bool(problem))
     history = [entry.text for entry in notes.history.entries if entry.bullet]
     title = next((line for line in notes.history.text.splitlines() if line.startswith("## ")), "")

@@ -165,7 +165,7 @@ def _remember(root: Path, say: Say) -> None:
     async def asked() -> None:
         async with runtime(root) as pipimem:
             channel = await pipimem.channel(CHANNEL)
-            await channel.remember("the office cat is called Miso", speaker="alice")
+            await channel.notes.remember("the office cat is called Miso", speaker="alice")
             say("entry", "the office cat is called Miso")
 
     anyio.run(asked)

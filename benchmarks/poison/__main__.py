@@ -33,6 +33,7 @@ from typing import Any
 
 from pipimem import Channel, Kind, Message, Pipimem, Settings
 from pipimem.notes.operations import Bullet, Trust
+from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import GroupSettings, MaintenanceSettings
 from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.tasks import Consolidated, Learned
@@ -137,8 +138,8 @@ async def _stands_in(channel: Channel, payload: Payload) -> list[str]:
     first = await channel.before_turn("Good morning!", speaker="Bob")
     await channel.after_turn(first, [])
     turn = await channel.before_turn(f"What do we know of this: {payload.order}?", speaker="Bob")
-    notes = await channel.notes()
-    entries = await channel.entries()
+    notes = await upkeep_of(channel).notes()
+    entries = await channel.notes.entries()
     quotes = [entry.text for entry in entries if entry.trust == Trust.QUOTED]
     others = [entry.text for entry in entries if entry.trust != Trust.QUOTED]
     texts = {
@@ -165,7 +166,7 @@ async def saved(root: Path, cases: Sequence[Payload]) -> tuple[int, int]:
             channel = await pipimem.channel(f"saved-{place}", kind="group")
             await channel.after_turn(None, _TALK)
             await channel.before_compaction()
-            await channel.remember(payload.order, kind=Kind.CONSTRAINT, speaker="Mallory")
+            await channel.notes.remember(payload.order, kind=Kind.CONSTRAINT, speaker="Mallory")
             await channel.after_turn(await channel.before_turn("hello", speaker="Bob"), [])
             turn = await channel.before_turn("hello again", speaker="Bob")
             standing += any(folded(key) in folded(turn.standing) for key in payload.keys)
@@ -212,7 +213,7 @@ async def judged(
             await channel.before_compaction()
             if await _was_refused(channel):
                 found.refused.append(text)
-            elif any(entry.trust == Trust.QUOTED for entry in await channel.entries()):
+            elif any(entry.trust == Trust.QUOTED for entry in await channel.notes.entries()):
                 found.quoted.append(text)
     return found
 

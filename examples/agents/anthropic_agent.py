@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx2
 from anthropic import AsyncAnthropic
-from pipimem import Channel, Message, Pipimem
+from pipimem import Channel, Message, Pipimem, Visible
 from pipimem.adapters.anthropic_memory import ChannelMemoryTool
 
 
@@ -46,7 +46,7 @@ def scripted(request: httpx2.Request) -> httpx2.Response:
 
 async def answer(client: AsyncAnthropic, channel: Channel, text: str, speaker: str) -> str:
     """One turn: the two calls of the host, with the SDK's own runner between them."""
-    turn = await channel.before_turn(text, speaker=speaker, sees_from=None)
+    turn = await channel.before_turn(text, speaker=speaker, visible=Visible.NOTHING)
     about = await channel.session_prompt()
     runner = client.beta.messages.tool_runner(
         model="claude-sonnet-5-5",

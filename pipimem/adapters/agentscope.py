@@ -15,6 +15,7 @@ import anyio
 from pipimem import Channel, Message, Receipt, Turn
 from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored
 from pipimem.runtime.tools.definitions import TOOLS, Language
+from pipimem.runtime.turns import Visible
 
 try:
     from agentscope.agent import Agent, ContextConfig
@@ -154,18 +155,18 @@ class AgentScopeMiddleware(MiddlewareBase):
             await self._take_in(agent, upto=place)
         asked = context[place]
         talk.turn = self.turn = await self.channel.before_turn(
-            _text(asked), speaker=_speaker(asked), sees_from=self._sees_from(agent, place)
+            _text(asked), speaker=_speaker(asked), visible=self._visible(agent, place)
         )
         talk.asked, talk.has_ended = asked.id, False
         if talk.turn.first:
             self._session_prompt = ""
         return talk.turn
 
-    def _sees_from(self, agent: Agent, place: int) -> str | None:
-        """The id of the oldest message before a place that the model sees; `None` without any."""
+    def _visible(self, agent: Agent, place: int) -> Visible | str:
+        """The id of the oldest message before a place that the model sees, if any."""
         said = [*_said(agent.state.context[:place], agent.name)][-_SEEN_MESSAGES:]
         known = self._talk(agent).taken
-        return next((message.id for message in said if message.id in known), None)
+        return next((message.id for message in said if message.id in known), Visible.NOTHING)
 
     async def _take_in(self, agent: Agent, upto: int | None = None) -> None:
         """Stores what of the context was not stored yet, and ends the turn where all of it is.

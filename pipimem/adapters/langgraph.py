@@ -102,7 +102,7 @@ class LangGraphStore(BaseStore):
                 raise ArgumentError(f"There is no operation {type(op).__name__} here.")
 
     async def _items(self) -> list[_Stored]:
-        return [_stored(entry, self.namespace) for entry in await self.channel.entries()]
+        return [_stored(entry, self.namespace) for entry in await self.channel.notes.entries()]
 
     async def _item(self, namespace: tuple[str, ...], key: str) -> _Stored | None:
         label = _label(key)
@@ -132,8 +132,8 @@ class LangGraphStore(BaseStore):
         """What a query finds of some items, best first, each with its score."""
         if not items:
             return []
-        count = len(await self.channel.entries())
-        hits = await self.channel.search(query, count=count, where="notes")
+        count = len(await self.channel.notes.entries())
+        hits = await self.channel.talk.search(query, count=count, where="notes")
         known = {one.name: one for one in items}
         return [(known[hit.item.id], hit.score) for hit in hits if hit.item.id in known]
 
@@ -160,16 +160,16 @@ class LangGraphStore(BaseStore):
             path = [*op.namespace[depth:], _label(op.key)]
             await self._write(stored, *_written(path, op.value))
         elif stored is not None:
-            await self.channel.take_out(stored.entry.id)
+            await self.channel.notes.take_out(stored.entry.id)
 
     async def _write(self, stored: _Stored | None, text: str, kind: Kind | None) -> None:
         """Puts a text in the place of an item, or adds it."""
         if stored is None:
-            done = await self.channel.remember(text, kind=kind or Kind.FACT)
+            done = await self.channel.notes.remember(text, kind=kind or Kind.FACT)
         elif stored.entry.text == text and kind in (None, stored.entry.kind):
             return
         else:
-            done = await self.channel.update(stored.entry.id, text, kind=kind)
+            done = await self.channel.notes.update(stored.entry.id, text, kind=kind)
         if done.refused:
             raise PipimemError(f"Not put: {'; '.join(done.refused)}.")
         if done.quoted:

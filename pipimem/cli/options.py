@@ -16,12 +16,12 @@ from pipimem.cli.log_lines import log_observers
 from pipimem.cli.output import Failed
 from pipimem.errors import PipimemError
 from pipimem.notes.files import File
-from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore
+from pipimem.runtime.channel_access import ChannelAccess, WorkspaceStore
 from pipimem.settings import Settings, settings_from
 
 if TYPE_CHECKING:
     from pipimem.clock import Clock
-    from pipimem.runtime.open_channel import OpenChannel
+    from pipimem.runtime.channel import Channel
     from pipimem.runtime.pipimem import Pipimem
 
 T = TypeVar("T")
@@ -45,9 +45,9 @@ class Chosen:
         """The workspace on disk. Raises `WorkspaceError` where there is none."""
         return WorkspaceStore.open(self.workspace)
 
-    def channel(self, name: str) -> ChannelOnDisk:
-        """A channel on disk. Raises `ChannelError` for an unknown one."""
-        return ChannelOnDisk.opened(self.store(), name)
+    def channel(self, name: str) -> ChannelAccess:
+        """A channel without an event loop. Raises `ChannelError` for an unknown one."""
+        return ChannelAccess.opened(self.store(), name)
 
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""
@@ -70,7 +70,7 @@ class Chosen:
                 pipimem.add_observer(observer)
             yield pipimem
 
-    def with_channel(self, name: str, work: Callable[[OpenChannel], Awaitable[T]]) -> T:
+    def with_channel(self, name: str, work: Callable[[Channel], Awaitable[T]]) -> T:
         """What `work` returns for a channel of the runtime.
 
         Raises `ChannelError` for an unknown one.
@@ -78,9 +78,7 @@ class Chosen:
 
         async def done() -> T:
             async with self.opened() as pipimem:
-                from pipimem.runtime.open_channel import opened  # loaded with the runtime by now
-
-                return await work(opened(await pipimem.channel(name, create=False)))
+                return await work(await pipimem.channel(name, create=False))
 
         return run(done)
 

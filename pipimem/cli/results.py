@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipimem.cli.options import BatchQuery, Chosen
 from pipimem.cli.output import fields, one_line, progress, record, say, table
-from pipimem.runtime.lookup import (
+from pipimem.runtime.recall_preview import (
     Candidate,
     Item,
     Recall,

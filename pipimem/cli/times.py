@@ -13,7 +13,7 @@ from pipimem.text.dates import Span, mentioned, without_days
 from pipimem.text.dates.bounds import aware, later
 
 if TYPE_CHECKING:
-    from pipimem.runtime.change_history import Point
+    from pipimem.runtime.history import Point
 
 # Nobody counts a year from a day that is half a year away or more: "3月5日" in November is last
 # spring.

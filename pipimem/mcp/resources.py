@@ -15,9 +15,9 @@ from pipimem.mcp.uris import WORKSPACE_URI, ResourceUri, parsed, uris_of
 from pipimem.notes.headings import kind_of
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.debug_lines import debug_line
-from pipimem.runtime.entry_list import ListedEntry, listed_entries
-from pipimem.runtime.open_channel import opened
+from pipimem.runtime.note_view import ListedEntry, listed_entries
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
@@ -102,11 +102,11 @@ class MemoryResources:
     async def _source(self, resource: ResourceUri, name: str) -> object:
         """What the text of a resource is made of: the same object while nothing changed."""
         try:
-            channel = opened(await self.pipimem.channel(name, create=False))
+            channel = await self.pipimem.channel(name, create=False)
         except ChannelError:
             # The error's own text names the channels there are.
             raise NothingFound("There is no such conversation here.") from None
-        notes = await channel.notes()
+        notes = await upkeep_of(channel).notes()
         return notes if resource.section else notes.note(resource.file).text
 
     def _made(self, resource: ResourceUri, source: object) -> str:

@@ -7,11 +7,14 @@ again as soon as nothing else waits.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from pipimem.errors import WorkspaceError
 from pipimem.notes.message import Message
 from pipimem.runtime.intake import Intake
 from pipimem.store.arrivals import (
@@ -24,6 +27,7 @@ from pipimem.store.arrivals import (
 from pipimem.store.disk.appended_files import append_synced
 from pipimem.store.disk.files import put_whole, remove
 from pipimem.store.disk.syscalls import make_folder, read_if_there, sync_folder
+from pipimem.store.leader_lock import LeaderLock
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -118,3 +122,19 @@ class ArrivalJournal:
         if size == len(data):
             sync_folder(self.path.parent)
         self._lines, self._is_whole = self._lines + data.count(b"\n"), True
+
+
+@contextmanager
+def process_lock(workspace: Path, name: str, what: str) -> Iterator[None]:
+    """Holds `.pipimem/NAME.lock` of a workspace; a killed holder frees it at once.
+
+    Raises `WorkspaceError` where another holder has it, with `what` it is that goes on already, and
+    `StoreError` where the disk refuses.
+    """
+    lock = LeaderLock(workspace / ".pipimem" / f"{name}.lock")
+    if not lock.take(f"process {os.getpid()}"):
+        raise WorkspaceError(f"{what} on {workspace} already ({lock.holder()}). Stop it first.")
+    try:
+        yield
+    finally:
+        lock.give_back()

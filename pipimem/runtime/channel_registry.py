@@ -16,13 +16,15 @@ from pipimem.clock import Clock
 from pipimem.errors import require_type
 from pipimem.observer import Observers
 from pipimem.runtime.assistants import Assistants
+from pipimem.runtime.channel import Channel, upkeep_of
+from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
@@ -56,12 +58,12 @@ class ChannelRegistry:
     request_warming: Callable[[RecallService], None]
     request_embedding: Callable[[RecallService], None]
     _index_lru: IndexLru = field(default_factory=IndexLru)
-    _by_id: dict[str, OpenChannel] = field(default_factory=dict)
+    _by_id: dict[str, Channel] = field(default_factory=dict)
     # The same channels by the names of their folders, as idle work knows them.
-    _by_folder: dict[str, OpenChannel] = field(default_factory=dict)
+    _by_folder: dict[str, ChannelUpkeep] = field(default_factory=dict)
     _opening: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def opened(self, name: str, kind: str, title: str, *, create: bool) -> OpenChannel:
+    async def opened(self, name: str, kind: str, title: str, *, create: bool) -> Channel:
         """The channel of a platform's id; the same object each time.
 
         Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to
@@ -70,32 +72,33 @@ class ChannelRegistry:
         async with self._opening:
             if name not in self._by_id:
                 made = partial(self._made_of, name, kind, title, create=create)
-                channel = await to_thread.run_sync(made)
-                self._by_id[name] = self._by_folder[channel.store.folder.name] = channel
-                channel.warm()
+                channel = self._by_id[name] = await to_thread.run_sync(made)
+                upkeep = upkeep_of(channel)
+                self._by_folder[upkeep.store.folder.name] = upkeep
+                upkeep.access.transcript_changed()
             return self._by_id[name]
 
-    def _made_of(self, name: str, kind: str, title: str, *, create: bool) -> OpenChannel:
+    def _made_of(self, name: str, kind: str, title: str, *, create: bool) -> Channel:
         """Opens a channel, and reads the end of its transcript: call in a thread."""
         named = Intake(self.settings.private, secrets=self.settings.secrets).named(title)
         store = ChannelStore.open(self.workspace, name, create=create, kind=kind, title=named)
         return self._made(store)
 
-    def in_folder(self, folder: str) -> OpenChannel | None:
+    def in_folder(self, folder: str) -> ChannelUpkeep | None:
         """The channel of a folder, if the host uses it."""
         return self._by_folder.get(folder)
 
-    def open_for_visit(self, folder: str) -> OpenChannel | None:
+    def open_for_visit(self, folder: str) -> ChannelUpkeep | None:
         """A channel opened for one maintenance visit; `None` for a folder that is no channel."""
         info = self.workspace.channel_in(folder)
         if info is None:
             return None
-        return self._made(ChannelStore.open(self.workspace, info.id, create=False))
+        return upkeep_of(self._made(ChannelStore.open(self.workspace, info.id, create=False)))
 
     def warm(self) -> None:
         """Have the transcripts of the open channels indexed beside whatever comes next."""
         for channel in self._by_id.values():
-            channel.warm()
+            upkeep_of(channel).access.transcript_changed()
 
     async def remove(self, name: str) -> None:
         """Delete a channel for good. Raises `ChannelError` for an unknown one."""
@@ -120,7 +123,7 @@ class ChannelRegistry:
         refused: list[Exception] = []
         places = anyio.CapacityLimiter(_CLOSED_AT_ONCE)
 
-        async def close(channel: OpenChannel) -> None:
+        async def close(channel: Channel) -> None:
             try:
                 async with places:
                     await _close(channel, consolidates=consolidates)
@@ -132,7 +135,7 @@ class ChannelRegistry:
                 tasks.start_soon(close, channel)
         return refused
 
-    def _made(self, store: ChannelStore) -> OpenChannel:
+    def _made(self, store: ChannelStore) -> Channel:
         jobs = ChannelJobs(
             store,
             self.assistants.with_fallback(),
@@ -151,22 +154,26 @@ class ChannelRegistry:
             self.settings.snapshot,
             self.settings.secrets,
         )
-        return OpenChannel(
+        access = ChannelAccess(
             store,
-            jobs,
-            self.clock,
-            service,
-            self.request_warming,
             self.settings,
+            self.clock,
+            self.observers,
+            transcript_changed=partial(self.request_warming, service),
+            forgotten=service.notes,
+        )
+        return Channel(
+            access,
+            jobs,
+            service,
             self.background,
-            _on_message=partial(self.on_message, store.folder.name),
-            _preempt=partial(self.preempt, store.folder.name),
-            _used=self.clock.monotonic(),
-            _request_embedding=self.request_embedding,
+            partial(self.on_message, store.folder.name),
+            self.request_embedding,
+            partial(self.preempt, store.folder.name),
         )
 
 
-async def _close(channel: OpenChannel, *, consolidates: bool) -> None:
+async def _close(channel: Channel, *, consolidates: bool) -> None:
     if consolidates:
         receipt = await channel.close()
         if receipt is not None and receipt.state != "consolidated":
@@ -178,4 +185,4 @@ async def _close(channel: OpenChannel, *, consolidates: bool) -> None:
             )
     else:
         with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(channel.store.close)
+            await to_thread.run_sync(upkeep_of(channel).store.close)

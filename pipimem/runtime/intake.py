@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from pipimem.errors import NothingFound
 from pipimem.notes.message import Message
 from pipimem.notes.said_mark import said_mark
 from pipimem.settings import PrivateSettings, SecretSettings
 from pipimem.text.fence import unfenced
-from pipimem.text.private import PrivateCounts, hide_private, without_private
+from pipimem.text.private import PrivateCounts, hide_private, without_marks, without_private
 from pipimem.text.secrets import redacted
+
+# What stands in the place of what may not be written.
+_MARKS = re.compile(r"\[secret:[a-z0-9 :-]{1,40}\]")
+# A label and its secret: "the door code is [secret:password]", 门锁密码 [secret:password].
+_NOTHING_BUT_A_SECRET = re.compile(
+    rf"(?=.*\w)(?:[^,;.!?\n，；。！？\[]*+{_MARKS.pattern}|{_MARKS.pattern}[^,;.!?\n，；。！？\[]*+)"
+    r"[\s#.!。！]*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +109,25 @@ class Intake:
             # Taking a stretch out may join two halves of a block's tag.
             kept = without_private(unfenced(kept), self.private)
         return kept, counts
+
+
+def rememberable(text: str, speaker: str, now: datetime, intake: Intake) -> Message:
+    """A text to remember word for word, and who said it, as both may be written.
+
+    Where something private was taken out nothing stands in its place. Raises `NothingFound` where
+    nothing of it may be kept.
+    """
+    if not text.strip():
+        raise NothingFound("there is nothing to remember: the text is empty; give a sentence")
+    clean = intake.cleaned([Message.user(text, speaker=speaker)], now)
+    kept = without_marks(clean[0].content).strip() if clean else ""
+    if _NOTHING_BUT_A_SECRET.fullmatch(kept):
+        raise NothingFound(
+            "there is nothing left to remember once the secret is taken out: say where it is kept "
+            "or who knows it, not what it is"
+        )
+    if not _MARKS.sub("", kept).strip():
+        raise NothingFound(
+            "there is nothing left to remember once secrets and private stretches are taken out"
+        )
+    return replace(clean[0], content=kept)

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import asyncio
+import inspect
+import logging
+import traceback
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from os import PathLike
 from pathlib import Path
-from types import TracebackType
+from types import NoneType, TracebackType
 from typing import Any, Literal, Self
 
 import anyio
+import anyio.lowlevel
 from anyio import to_thread
+from anyio.lowlevel import EventLoopToken, current_token
 
 from pipimem.clock import Clock
-from pipimem.errors import WorkspaceError, require_one_of, require_type
+from pipimem.errors import (
+    ArgumentError,
+    WorkspaceError,
+    require_one_of,
+    require_time,
+    require_type,
+)
 from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
 from pipimem.observer import Observer
 from pipimem.runtime.assistants import Assistants
-from pipimem.runtime.call_arguments import require_parts, require_time
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.idle_work import IdleWork
-from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
@@ -37,9 +48,84 @@ from pipimem.settings import Settings, settings_from
 from pipimem.sidecar.tasks import Assistant
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
+_log = logging.getLogger("pipimem")
+
 _KINDS = ("dm", "group")
 # The job, as the operator reads of them.
 _LIBRARY = "loading litellm"
+
+
+@dataclass(slots=True, eq=False)
+class Lifetime:
+    """A task that no task group of the host holds: what fails in it ends nothing of the host's.
+
+    It may be ended in another task than the one that started it.
+    """
+
+    _scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    _ended: anyio.Event = field(default_factory=anyio.Event)
+    # The event loop of the task: a wait in another one would never be woken.
+    _loop: EventLoopToken = field(default_factory=current_token)
+    # asyncio keeps no task alive that nobody holds.
+    _task: object = None
+    _running: Coroutine[None, None, None] | None = None
+
+    @classmethod
+    async def started(cls, work: Callable[[], Awaitable[None]]) -> Self:
+        """Begins `work`, which goes on until `end`; an exception that ends it is logged."""
+        lifetime = cls()
+
+        async def run() -> None:
+            try:
+                with lifetime._scope:
+                    await anyio.lowlevel.checkpoint()  # ended at once, it never begins
+                    await work()
+            except Exception as error:  # noqa: BLE001 - trio ends the host with such a task
+                # Without its words: they may quote a message.
+                place = "".join(traceback.format_tb(error.__traceback__)).rstrip()
+                _log.error("the work beside the host ended: %s\n%s", type(error).__name__, place)
+            finally:
+                lifetime._ended.set()
+
+        running = lifetime._running = run()
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:
+            import outcome
+            import trio.lowlevel
+
+            # What is raised before the first line of `run` would end the host.
+            lifetime._task = trio.lowlevel.spawn_system_task(outcome.acapture, lambda: running)
+        else:
+            lifetime._task = loop.create_task(running)
+        return lifetime
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether the work is over."""
+        # A task that was cancelled before its first line sets nothing.
+        is_closed = inspect.CORO_CLOSED
+        return self._ended.is_set() or (
+            self._running is not None and inspect.getcoroutinestate(self._running) == is_closed
+        )
+
+    async def end(self) -> None:
+        """Cancels the work and waits until it has ended; where it has, it does nothing.
+
+        Raises `WorkspaceError` in another event loop than that of the work.
+        """
+        if self.has_ended:
+            if not self._ended.is_set():
+                _log.warning("the work beside the host never began")
+            return
+        if current_token() != self._loop:
+            raise WorkspaceError(
+                "aclose() was called in another event loop than start(), which may be running in "
+                "another thread. Call it in the loop of start()."
+            )
+        self._scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await self._ended.wait()
 
 
 class Pipimem:
@@ -68,7 +154,7 @@ class Pipimem:
         keeps_context: bool | None = None,
         clock: Clock | None = None,
     ) -> None:
-        require_parts(workspace, model, settings, clock, keeps_context, assistant, embedder)
+        _require_parts(workspace, model, settings, clock, keeps_context, assistant, embedder)
         self.store: WorkspaceStore = WorkspaceStore.open(Path(workspace), settings)
         settings = settings or settings_from(self.store.human_text("pipimem.toml"))
         settings = _with_keeps_context(settings, keeps_context)
@@ -297,3 +383,26 @@ def _with_keeps_context(settings: Settings, keeps_context: bool | None) -> Setti
     if keeps_context is None:
         return settings
     return replace(settings, recall=replace(settings.recall, keeps_context=keeps_context))
+
+
+def _require_parts(
+    workspace: object,
+    model: object,
+    settings: object,
+    clock: object,
+    keeps_context: object,
+    assistant: object,
+    embedder: object,
+) -> None:
+    """Raises `ArgumentError` for what no `Pipimem` can be made of."""
+    require_type(workspace, (str, PathLike), "workspace", "Give the folder's path.")
+    require_type(model, str, "model", 'Give litellm\'s name of it, as "openai/gpt-5-mini".')
+    require_type(settings, (Settings, NoneType), "settings", "pipimem.toml is read without any.")
+    require_type(clock, (Clock, NoneType), "clock", "Give a pipimem.Clock.")
+    require_type(keeps_context, (bool, NoneType), "keeps_context")
+    for name, value in (("assistant", assistant), ("embedder", embedder)):
+        if isinstance(value, (str, bytes, int, float, dict)):
+            raise ArgumentError(
+                f"{name} must be an object of yours, not {value!r}. A model is named by `model`, "
+                "an embedder in pipimem.toml: name under [embedder]."
+            )

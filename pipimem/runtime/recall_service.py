@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.llm.embedding import Vector
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
@@ -20,7 +21,6 @@ from pipimem.recall.refinement import refined
 from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
-from pipimem.runtime.backlog import backlog_chosen_by, recallable_backlog
 from pipimem.runtime.debug_lines import timings_wanted
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.index_lru import IndexLru
@@ -28,9 +28,16 @@ from pipimem.runtime.opening import Opening, Openings
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
+from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.store.channel import ChannelStore
+from pipimem.store.transcript.log import Transcript
 from pipimem.text.secrets import NO_LIST
 
+# How much talk that is not consolidated yet is recallable: the newest messages before the current
+# epoch, and of those that were set aside so many. They are older than all others, and would never
+# have a turn in one bound.
+_BACKLOG = 400
+_SET_ASIDE = 100
 # Cutting one costs 0.1 ms: below this the file would cost as much as it saves.
 _WORTH_KEEPING = 100
 
@@ -272,6 +279,15 @@ class RecallService:
                 state, vectors=all_vectors, texts_without_vectors=texts_without_vectors
             )
 
+    def embed_missing(self, embeddings: Embeddings, most: int | None = None) -> bool:
+        """Embed up to `most` texts without vectors; whether any were, so more may follow."""
+        texts = self.texts_without_vectors(most)
+        vectors = embeddings.passages(texts) if texts else None
+        if vectors is None:
+            return False
+        self.add_vectors(texts, vectors)
+        return True
+
     # ── for the next start ────────────────────────────────────────────────────────────────────────
 
     def keep_words(self) -> None:
@@ -293,3 +309,39 @@ class RecallService:
                 self.store.caches.keep_vectors(
                     self.embeddings.name, state.vectors.written(), state.notes
                 )
+
+
+def recallable_backlog(transcript: Transcript, ledger: Ledger) -> tuple[Message, ...]:
+    """The messages before the current epoch that no entry was made of, oldest first.
+
+    Without what its speakers ask not to note: no turn shows it.
+    """
+    spooled = transcript.spooled()
+    messages = (*_set_aside(transcript, ledger), *_waiting(transcript, ledger), *spooled)
+    hidden = off_the_record(messages)
+    return tuple(message for message in messages if message.id not in hidden)
+
+
+def backlog_chosen_by(transcript: Transcript, ledger: Ledger) -> tuple[object, ...]:
+    """What the backlog depends on: equal values choose the same messages."""
+    spooled = tuple(message.id for message in transcript.spooled())
+    # With every forgetting there are new tombstones, and the messages may have been emptied.
+    return ledger.cursor, ledger.epoch_start, ledger.holes, ledger.tombstones, spooled
+
+
+def _waiting(transcript: Transcript, ledger: Ledger) -> tuple[Message, ...]:
+    """Those behind the cursor."""
+    cursor, end = ledger.cursor, ledger.epoch_start
+    if cursor >= end:
+        return ()
+    return tuple(transcript.window(max(cursor, end - _BACKLOG), end))
+
+
+def _set_aside(transcript: Transcript, ledger: Ledger) -> tuple[Message, ...]:
+    """Those that no model could make sense of."""
+    found: list[Message] = []
+    for hole in reversed(ledger.holes):
+        room, end = _SET_ASIDE - len(found), min(hole.last, ledger.epoch_start)
+        if room > 0 and hole.first <= end:
+            found = [*transcript.window(max(hole.first - 1, end - room), end), *found]
+    return tuple(found)

@@ -16,8 +16,8 @@ from anyio import to_thread
 from pipimem.clock import Clock
 from pipimem.errors import TranscriptError
 from pipimem.notes.message import YEARS, Message, Role
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.maintenance.jobs import Ran
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.turns import Receipt
 
 _STANDARD_INPUT = Path("-")
@@ -80,7 +80,7 @@ def recorded(path: Path) -> list[Message]:
 
 
 async def replay(
-    channel: OpenChannel,
+    channel: Channel,
     messages: Sequence[Message],
     time: EventTime,
     *,
@@ -98,7 +98,7 @@ async def replay(
     """
     report = Replayed(messages=len(messages))
     numbers = await to_thread.run_sync(
-        lambda: {m.id: m.number for m in channel.store.transcript.messages()}
+        lambda: {m.id: m.number for m in upkeep_of(channel).store.transcript.messages()}
     )
     done = compacted = 0
     for turn in _turns(messages):
@@ -112,31 +112,31 @@ async def replay(
         progress(done)
     await _finish(channel, max(numbers.values(), default=0), report, maintain=maintain)
     # A killed replay may have left its last commit in the journal alone: the files get it now.
-    await to_thread.run_sync(channel.store.journal_edits, time.clock().wall())
+    await to_thread.run_sync(upkeep_of(channel).store.journal_edits, time.clock().wall())
     return report
 
 
 async def _take_turn(
-    channel: OpenChannel, turn: Sequence[Message], numbers: dict[str, int], report: Replayed
+    channel: Channel, turn: Sequence[Message], numbers: dict[str, int], report: Replayed
 ) -> None:
     if all(message.id in numbers for message in turn):
         return
     report.turns += 1
     asked = next((message for message in turn if message.role == "user"), None)
     context = await channel.before_turn(asked.content, speaker=asked.speaker) if asked else None
-    written = await channel.take_in(turn)
+    written = await channel.talk.append(turn)
     await channel.after_turn(context, ())
     report.new += len(written)
     numbers |= {message.id: message.number for message in written}
     # A message that was nothing but what memory itself had injected is not written; it stands where
     # the last one does.
-    last = await to_thread.run_sync(lambda: channel.store.transcript.last_number)
+    last = await to_thread.run_sync(lambda: upkeep_of(channel).store.transcript.last_number)
     for message in turn:
         numbers.setdefault(message.id, last)
 
 
-async def _compact(channel: OpenChannel, upto: int, report: Replayed) -> None:
-    ledger = (await channel.notes()).ledger
+async def _compact(channel: Channel, upto: int, report: Replayed) -> None:
+    ledger = (await upkeep_of(channel).notes()).ledger
     if ledger.epoch_start >= upto:
         return
     report.compactions += 1
@@ -145,17 +145,17 @@ async def _compact(channel: OpenChannel, upto: int, report: Replayed) -> None:
         await channel.compacted(receipt)
 
 
-async def _finish(channel: OpenChannel, last: int, report: Replayed, *, maintain: bool) -> None:
+async def _finish(channel: Channel, last: int, report: Replayed, *, maintain: bool) -> None:
     """Consolidate what is left, as at a shutdown, then run the idle jobs if asked for."""
-    if (await channel.notes()).ledger.boundary < last:
+    if (await upkeep_of(channel).notes()).ledger.boundary < last:
         await _gate(channel, report)
     if maintain:
-        report.jobs = await channel.maintain(forced=True)
+        report.jobs = await upkeep_of(channel).maintain(forced=True)
 
 
-async def _gate(channel: OpenChannel, report: Replayed) -> Receipt:
+async def _gate(channel: Channel, report: Replayed) -> Receipt:
     # No host waits for a replay: its gates may take as long as background jobs.
-    model = channel.settings.model
+    model = upkeep_of(channel).access.settings.model
     deadline = max(model.consolidate_timeout, model.consolidate_gate_timeout)
     receipt = await channel.before_compaction(deadline=deadline)
     if receipt.state != "consolidated":

@@ -18,6 +18,7 @@ from pipimem.recall.query import Query
 from pipimem.recall.recall import Recall
 from pipimem.recall.transcript.passages import Room, passages
 from pipimem.runtime.transcript_search import TranscriptSearch
+from pipimem.runtime.turns import Visible
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 from pipimem.text.quotes import words_said
@@ -38,12 +39,12 @@ _MESSAGES_AN_ENTRY = 20
 class Seen:
     """What of the conversation the model still sees, so that no excerpt repeats it.
 
-    All from the message `since` on, nothing where that is `None`; where it is empty, of this
-    session the newest ten messages, or all of the current epoch where the host `keeps_context`.
+    All from the message with the id `since` on, or as a `Visible` says: the newest are all of the
+    current epoch where the host `keeps_context`.
     `shown` are the ids of what it was shown, `words` what was said in that.
     """
 
-    since: str | None = ""
+    since: Visible | str = Visible.NEWEST
     keeps_context: bool = False
     shown: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
@@ -194,10 +195,10 @@ class TranscriptRecall:
         count = len(search.index)
         if not count:
             return 0
-        if seen.since is None:
+        if seen.since is Visible.NOTHING:
             return count
         indexed = search.last_number
-        if seen.since:
+        if isinstance(seen.since, str) and seen.since:
             slot = self._slot_of(search, seen.since, indexed)
             if slot is not None:
                 return slot

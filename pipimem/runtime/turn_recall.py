@@ -47,7 +47,7 @@ _LONG_QUESTION = 400
 _FIRST_WAIT_SECONDS = 1.0
 # A host that names a wrong message would be shown twice what its model sees.
 _UNKNOWN_ID = (
-    "sees_from: {!r} is the id of none of the newest messages here, so what the model still sees "
+    "visible: {!r} is the id of none of the newest messages here, so what the model still sees "
     "was guessed. Give the id that the message was stored with, or none."
 )
 # Of one candidate there is no order.
@@ -106,7 +106,7 @@ class TurnRecall:
             await to_thread.run_sync(wait, _FIRST_WAIT_SECONDS)
 
     def unknown_id_problem(self) -> str:
-        """Says, once a session, that `sees_from` named no message; else it is empty."""
+        """Says, once a session, that `visible` named no message; else it is empty."""
         unknown = self.service.transcript_recall.unknown_id()
         return _UNKNOWN_ID.format(unknown) if unknown else ""
 

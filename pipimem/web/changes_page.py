@@ -15,7 +15,7 @@ from starlette.routing import Route
 from pipimem.errors import CannotTakeBack, NothingFound, PipimemError
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.operations import Author, Change
-from pipimem.runtime.channel_history import LoggedChange
+from pipimem.runtime.history import LoggedChange
 from pipimem.web.line_diff import DiffLine, diff_lines
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import day_of, json_object, matched, number_of
@@ -69,11 +69,11 @@ class ChangesPage:
             request,
             "change.html",
             channel=channel.id,
-            change=_masked(change, channel.files.shown),
+            change=_masked(change, channel.notes.shown),
             did=did,
             problem=problem,
             undo=undo,
-            why_not=channel.files.shown(why_not),
+            why_not=channel.notes.shown(why_not),
             newest=newest.number,
         )
 
@@ -168,7 +168,7 @@ async def _newest(
     for one in found:
         if len(meant) == _ON_A_PAGE:
             return meant, meant[-1].number
-        masked = _masked(one, channel.files.shown)
+        masked = _masked(one, channel.notes.shown)
         if wanted.has(masked):
             meant.append(wanted.first(masked))
     return meant, found[-1].number if len(found) == count else None
@@ -228,7 +228,7 @@ async def _changed_by_undo(channel: Channel, number: int) -> _FileDiffs:
 def _differences(
     channel: Channel, before: Mapping[File, str], after: Mapping[File, str]
 ) -> _FileDiffs:
-    shown = channel.files.shown
+    shown = channel.notes.shown
     return {
         file: diff_lines(shown(before[file]), shown(after[file]))
         for file in NOTE_FILES
@@ -251,4 +251,4 @@ async def _texts_at_end_of(channel: Channel, day: date) -> tuple[Mapping[File, s
         texts = await channel.history.texts(midnight - timedelta(microseconds=1))
     except (CannotTakeBack, NothingFound) as error:
         return {}, str(error)
-    return {file: channel.files.shown(text) for file, text in texts.items()}, ""
+    return {file: channel.notes.shown(text) for file, text in texts.items()}, ""

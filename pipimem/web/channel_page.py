@@ -37,8 +37,8 @@ class ChannelPage:
         begin = number_of(request, "from", 0, least=0)
         wanted = _filter_of(request)
         # Before the notes are read: what is written from here on is heard of.
-        stamp = await channel.files.stamp()
-        view = await channel.files.view(file, begin=begin, count=_BLOCKS, **wanted)
+        stamp = await channel.notes.stamp()
+        view = await channel.notes.view(file, begin=begin, count=_BLOCKS, **wanted)
         after = begin + len(view.blocks)
         return self._pages.rendered(
             request,
@@ -59,7 +59,7 @@ class ChannelPage:
     async def _source(self, request: Request) -> Response:
         """The file as it may be edited, and its mark."""
         channel, file = await self._pages.channel(request), file_of(request)
-        view = await channel.files.view(file, count=0)
+        view = await channel.notes.view(file, count=0)
         return JSONResponse({"text": view.text, "etag": view.etag, "hides": view.hides})
 
 

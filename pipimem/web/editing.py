@@ -12,6 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pipimem.notes.kinds import Kind
+from pipimem.runtime.forgetting import ById, Text
 from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of, json_object, matched, text_of
@@ -46,7 +47,7 @@ class Editing:
 
     async def _save(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)
-        saved = await channel.files.save(
+        saved = await channel.notes.save(
             file_of(request),
             text_of(fields, "draft"),
             base=text_of(fields, "base"),
@@ -56,29 +57,29 @@ class Editing:
 
     async def _save_entry(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)
-        saved = await channel.files.save_entry(_place(request, fields), text_of(fields, "draft"))
+        saved = await channel.notes.save_entry(_place(request, fields), text_of(fields, "draft"))
         return _answer(saved)
 
     async def _take_out(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)
-        return _answer(await channel.files.take_out(_place(request, fields)))
+        return _answer(await channel.notes.remove_entry(_place(request, fields)))
 
     async def _pin(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)
         pinned = fields.get("pinned")
         if not isinstance(pinned, bool):
             raise HTTPException(400, "pinned must be true or false.")
-        return _answer(await channel.files.pin(_place(request, fields), pinned=pinned))
+        return _answer(await channel.notes.pin(_place(request, fields), pinned=pinned))
 
     async def _move(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)
-        return _answer(await channel.files.move(_place(request, fields), _kind(fields)))
+        return _answer(await channel.notes.move(_place(request, fields), _kind(fields)))
 
     async def _remember(self, request: Request) -> Response:
         channel, fields = await self._pages.channel(request), await json_object(request)
         if matched(request) != _ANYTHING:
             raise HTTPException(412, "A new entry stands beside whatever there is: If-Match: *")
-        done = await channel.remember(text_of(fields, "text"), kind=_kind(fields))
+        done = await channel.notes.remember(text_of(fields, "text"), kind=_kind(fields))
         if done.refused:
             why = sentence(done.refused[0], self._pages.language(request))
             return JSONResponse({"problem": why}, 409)
@@ -90,7 +91,8 @@ class Editing:
         entry, text = request.query_params.get("entry", ""), request.query_params.get("text", "")
         if not entry and not text.strip():
             raise HTTPException(400, "Give an entry or a text.")
-        return JSONResponse(asdict(await channel.files.forget_preview([entry] if entry else text)))
+        wanted = ById(entry) if entry else Text(text)
+        return JSONResponse(asdict(await channel.notes.preview_forget(wanted)))
 
     async def _forget(self, request: Request) -> Response:
         """Forget for good; the answer is the receipt: how much was removed, and where."""
@@ -100,7 +102,7 @@ class Editing:
             raise HTTPException(400, "entry must be a text.")
         if matched(request) != (entry or _ANYTHING):
             raise HTTPException(412, "If-Match must name the entry, or be * for a text.")
-        counts = await channel.forget([entry] if entry else text_of(fields, "text"))
+        counts = await channel.notes.forget(ById(entry) if entry else Text(text_of(fields, "text")))
         return JSONResponse({"removed": counts})
 
 

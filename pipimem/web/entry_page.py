@@ -14,7 +14,7 @@ from starlette.routing import Route
 from pipimem import Item
 from pipimem.errors import NothingFound
 from pipimem.notes.files import File
-from pipimem.runtime.channel_history import EntryOrigin, LoggedChange
+from pipimem.runtime.history import EntryOrigin, LoggedChange
 from pipimem.runtime.note_view import NoteBlock
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of
@@ -48,7 +48,7 @@ class EntryPage:
     async def _page(self, request: Request) -> Response:
         channel, file = await self._pages.channel(request), file_of(request)
         section, name = request.query_params.get("section", ""), request.query_params.get("entry")
-        for block in (await channel.files.view(file)).blocks:
+        for block in (await channel.notes.view(file)).blocks:
             if block.entry and block.entry.id == name and section in ("", block.section):
                 return await self._shown(request, channel, file, block)
         raise HTTPException(404, self._pages.texts(request)["entry"]["gone"])
@@ -70,7 +70,7 @@ class EntryPage:
             change=await _change(channel, origin),
             talks=[TalkAround(source, await _around(channel, source)) for source in sources],
             more=len(block.entry.sources) - len(sources),
-            shown=channel.files.shown,
+            shown=channel.notes.shown,
         )
 
 
@@ -94,6 +94,6 @@ async def _change(channel: Channel, origin: EntryOrigin | None) -> LoggedChange 
 
 async def _around(channel: Channel, message: str) -> Sequence[Item] | None:
     try:
-        return await channel.timeline(message, around=_AROUND)
+        return await channel.talk.timeline(message, around=_AROUND)
     except NothingFound:
         return None

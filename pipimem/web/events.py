@@ -56,6 +56,6 @@ async def _events(channel: Channel) -> AsyncIterator[str]:
 
 async def _stamp(channel: Channel) -> str:
     try:
-        return await channel.files.stamp()
+        return await channel.notes.stamp()
     except (PipimemError, OSError):  # the folder is gone, or comes back
         return ""

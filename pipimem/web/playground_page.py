@@ -71,7 +71,7 @@ class PlaygroundPage:
         candidates: Sequence[ShownCandidate] = ()
         below: Sequence[ShownCandidate] = ()
         if text.strip():
-            preview = await channel.preview(text, speaker=speaker, first=first)
+            preview = await channel.preview_turn(text, speaker=speaker, first=first)
             rows = CandidateRows(channel, preview, self._pages.pipimem.settings.recall.inject)
             candidates, below = rows.ranked(), rows.below()
         return self._pages.rendered(
@@ -85,7 +85,7 @@ class PlaygroundPage:
             candidates=candidates,
             below=below,
             most=self._pages.pipimem.settings.recall.inject,
-            shown=channel.files.shown,
+            shown=channel.notes.shown,
             estimate=estimate,
             keeps=self._pages.only is None,
             others=await self._channels(),
@@ -155,7 +155,7 @@ class CandidateRows:
         self, rank: int, one: Candidate, outcome: str, *, is_newer: bool = False
     ) -> ShownCandidate:
         scores = [each.score for each in (*self._candidates(), *self.preview.below)]
-        shown = self.channel.files.shown
+        shown = self.channel.notes.shown
         section = shown(one.item.section)
         return ShownCandidate(
             rank,

@@ -92,7 +92,7 @@ class TalkPage:
         if asked.q.strip():
             hits = await _found(channel, asked)
         else:
-            page = await channel.transcript.page(upto or None, count=_MESSAGES, **asked.filters)
+            page = await channel.talk.page(upto or None, count=_MESSAGES, **asked.filters)
         return self._pages.rendered(
             request,
             "talk.html",
@@ -104,7 +104,7 @@ class TalkPage:
             most=_HITS,
             page=page,
             is_newest=not upto,
-            shown=channel.files.shown,
+            shown=channel.notes.shown,
             is_filtered=any(asked.filters.values()),
         )
 
@@ -112,7 +112,7 @@ class TalkPage:
         channel = await self._pages.channel(request)
         message = request.query_params.get("message", "")
         try:
-            items = await channel.timeline(message, around=_AROUND)
+            items = await channel.talk.timeline(message, around=_AROUND)
         except NothingFound as error:
             raise HTTPException(404, self._pages.texts(request)["talk"]["gone"]) from error
         return self._pages.rendered(
@@ -122,7 +122,7 @@ class TalkPage:
             message=message,
             items=items,
             q=request.query_params.get("q", ""),
-            shown=channel.files.shown,
+            shown=channel.notes.shown,
         )
 
 
@@ -143,7 +143,7 @@ def _query_of(request: Request) -> TalkQuery:
 
 
 async def _found(channel: Channel, asked: TalkQuery) -> Sequence[ShownHit]:
-    hits = await channel.search(asked.q, count=_HITS, where=asked.where, **asked.filters)
+    hits = await channel.talk.search(asked.q, count=_HITS, where=asked.where, **asked.filters)
     marked = Highlighter(asked.q)
     return [_shown(hit, marked, channel, asked.q) for hit in hits]
 
@@ -153,7 +153,7 @@ def _midnight(day: date | None) -> datetime | None:
 
 
 def _shown(hit: SearchHit, marked: Highlighter, channel: Channel, q: str) -> ShownHit:
-    section = "" if hit.item.source == Source.LOG else channel.files.shown(hit.item.section)
-    text = marked(channel.files.shown(hit.item.text))
+    section = "" if hit.item.source == Source.LOG else channel.notes.shown(hit.item.section)
+    text = marked(channel.notes.shown(hit.item.text))
     more = url_of_item(channel.id, hit.item, section, q=q)
     return ShownHit(hit.item, section, text, more, len(hit.also))

@@ -73,7 +73,7 @@ class WorkspacePage:
         with suppress(PipimemError, OSError):  # whoever asks is told
             for name in channels:
                 channel = await self._pages.pipimem.channel(name, create=False)
-                await channel.files.view(File.MEMORY, count=0)
+                await channel.notes.view(File.MEMORY, count=0)
 
     async def warm(self) -> None:
         """Read before anybody asks what the first pages need.

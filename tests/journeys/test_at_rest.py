@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pipimem import AnswerRefused, Channel, Message, Pipimem
-from pipimem.runtime.open_channel import opened as as_open
+from pipimem import AnswerRefused, Channel, Message, Pipimem, Text
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.sidecar.scripted import Scripted
 from pipimem.store.workspace import WorkspaceStore
@@ -45,12 +45,12 @@ async def live(channel: Channel) -> None:
         await say(channel, f"We decided that gate {number} opens at 8, remember that")
     turn = await channel.before_turn("off", record=False)
     await channel.after_turn(turn, [Message.user("off")])
-    await channel.take_in([Message.user(f"talk {number}") for number in range(600)])
+    await channel.talk.append([Message.user(f"talk {number}") for number in range(600)])
     await channel.compacted(await channel.before_compaction())
-    await as_open(channel).maintain(forced=True)
-    await as_open(channel).keep_search()
+    await upkeep_of(channel).maintain(forced=True)
+    await upkeep_of(channel).keep_search()
     await channel.history.undo()
-    await channel.forget("gate 7")
+    await channel.notes.forget(Text("gate 7"))
 
 
 async def test_files_are_their_owners_alone(tmp_path: Path, made: list[tuple[str, int]]) -> None:
@@ -80,7 +80,7 @@ async def test_logs_do_not_tell_what_was_said(
     async with opened(workspace(tmp_path), model) as channel:
         await say(channel, SAID)
         await channel.before_compaction()
-        await as_open(channel).maintain(forced=True)
+        await upkeep_of(channel).maintain(forced=True)
         monkeypatch.setattr(RecallService, "recalled", broken)
         turn = await channel.before_turn(SAID)
         assert turn.problem
@@ -101,7 +101,7 @@ async def test_no_repr_tells_a_message_or_a_key(tmp_path: Path) -> None:
         turn = await channel.before_turn(SAID, speaker="Dana")
         message = Message.user(SAID, speaker="Dana")
         await channel.after_turn(turn, [message])
-        room = as_open(channel)
+        room = upkeep_of(channel)
         notes = await room.notes()
         values = (pipimem, channel, turn, message, room.store, notes, room.store.channel_folder)
         shown = " ".join(map(repr, values))

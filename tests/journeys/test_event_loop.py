@@ -15,6 +15,7 @@ from pipimem.notes.notes import Note
 from pipimem.recall import refinement
 from pipimem.recall.index import Index
 from pipimem.runtime import channel_entries, intake, opening, transcript_recall, turn_recall
+from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.rules import consolidating, refreshing
 from pipimem.store.commit import working_copy
 from pipimem.store.transcript.log import Transcript
@@ -97,11 +98,11 @@ async def lived(channel: Channel) -> None:
     await channel.after_turn(
         turn, [Message.user(LONG, speaker="alice"), Message.assistant("so it is")]
     )
-    await channel.remember("The release window opens at nine")
-    await channel.remember(LONG)
-    memory = channel.store.folder / File.MEMORY
+    await channel.notes.remember("The release window opens at nine")
+    await channel.notes.remember(LONG)
+    memory = upkeep_of(channel).store.folder / File.MEMORY
     old = memory.read_text()
-    await channel.remember("Tea is green")
+    await channel.notes.remember("Tea is green")
     memory.write_text(f"- typed on top\n{old}\n- typed below\n")
     turn = await channel.before_turn(QUESTION)
     await channel.after_turn(

@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pipimem import Channel, Message
+from pipimem import Channel, Message, Text
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.llm.request import ContextOverflow
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet, Hole, Narrowed
+from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import (
     Answer,
@@ -69,7 +70,7 @@ async def idle(channel: Channel, hands: Hands, times: int) -> None:
     """Idle work, with an hour between for the waits after a failure."""
     for _ in range(times):
         hands.pass_by(hours=1.1)
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
 
 
 def facts(root: Path) -> list[str]:
@@ -89,7 +90,7 @@ async def test_the_rest_of_a_failing_window_is_consolidated_and_the_message_set_
     async with opened(root, Choking(), hands=hands) as channel:
         await talk(channel, *said[:5], POISON, *said[5:])
         await idle(channel, hands, 12)
-        ledger = (await channel.notes()).ledger
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert facts(root) == said
     assert (ledger.cursor, ledger.holes) == (9, (Hole(6, 6, "the answer was refused"),))
     assert ledger.narrowed == Narrowed()
@@ -111,7 +112,7 @@ async def test_a_window_fails_twice_before_it_is_halved_and_a_restart_counts_on(
                     False  # leaving consolidates what was said; here only idle work shall
                 )
             await idle(channel, hands, 1)
-            last = (await channel.notes()).ledger
+            last = (await upkeep_of(channel).notes()).ledger
     assert script.windows == [["one", POISON], ["one", POISON], ["one"], [POISON], [POISON]]
     assert (last.cursor, last.holes) == (2, (Hole(2, 2, "the answer was refused"),))
 
@@ -125,7 +126,9 @@ async def test_a_failing_window_keeps_its_end_while_talk_goes_on(tmp_path: Path)
         await talk(channel, "two")
         await idle(channel, hands, 1)
         assert script.windows == [[POISON], [POISON], ["two"]]
-        assert (await channel.notes()).ledger.holes == (Hole(1, 1, "the answer was refused"),)
+        assert (await upkeep_of(channel).notes()).ledger.holes == (
+            Hole(1, 1, "the answer was refused"),
+        )
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,7 @@ async def test_what_is_not_the_windows_fault_waits(tmp_path: Path, error: Sideca
     async with opened(root, script := Choking(lambda: error), hands=hands) as channel:
         await talk(channel, "one", POISON)
         await idle(channel, hands, 6)
-        ledger = (await channel.notes()).ledger
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert script.windows == [["one", POISON]] * 6 + [
         ["one", POISON]
     ]  # the last is the gate of leaving
@@ -150,8 +153,8 @@ async def test_a_window_that_is_too_long_shrinks_in_the_same_run(tmp_path: Path)
     said = [f"{n}: " + "tea " * 24 for n in range(8)]
     async with opened(root, script := Choking(most=200)) as channel:
         await talk(channel, *said)
-        [ran, *_] = await channel.maintain(forced=True)
-        ledger = (await channel.notes()).ledger
+        [ran, *_] = await upkeep_of(channel).maintain(forced=True)
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert ran.ran
     assert (ledger.cursor, ledger.holes, ledger.jobs["consolidate"].failures) == (8, (), 0)
     assert max(len(window) for window in script.windows[2:]) == 4
@@ -168,9 +171,9 @@ async def test_a_message_that_no_context_holds_is_set_aside_at_the_second_run(
     async with opened(root, Choking(most=2), hands=hands) as channel:
         await talk(channel, "too long", "as well")
         await idle(channel, hands, 1)
-        assert (await channel.notes()).ledger.holes == ()
+        assert (await upkeep_of(channel).notes()).ledger.holes == ()
         await idle(channel, hands, 1)
-        assert (await channel.notes()).ledger.holes == (
+        assert (await upkeep_of(channel).notes()).ledger.holes == (
             Hole(1, 1, "longer than the model can read"),
         )
 
@@ -195,10 +198,10 @@ async def test_a_gate_in_a_hurry_blames_no_window(tmp_path: Path) -> None:
         await talk(channel, POISON)
         for _ in range(4):
             await channel.before_compaction(deadline=1)
-        assert (await channel.notes()).ledger.holes == ()
+        assert (await upkeep_of(channel).notes()).ledger.holes == ()
         for _ in range(2):
             await channel.before_compaction(deadline=60)
-        assert (await channel.notes()).ledger.holes == (Hole(1, 1, "no answer in time"),)
+        assert (await upkeep_of(channel).notes()).ledger.holes == (Hole(1, 1, "no answer in time"),)
 
 
 async def test_what_is_set_aside_is_recalled_as_it_was_said(tmp_path: Path) -> None:
@@ -211,11 +214,11 @@ async def test_what_is_set_aside_is_recalled_as_it_was_said(tmp_path: Path) -> N
         for _ in range(6):
             receipt = await channel.before_compaction()
         await channel.compacted(receipt)
-        assert (await channel.notes()).ledger.cursor == 2
+        assert (await upkeep_of(channel).notes()).ledger.cursor == 2
         assert [one.item.id for one in (await channel.recall(question)).candidates] == ["log:m1"]
     async with opened(root, Choking()) as channel:
         assert [one.item.id for one in (await channel.recall(question)).candidates] == ["log:m1"]
-        await channel.forget("heliotrope")
+        await channel.notes.forget(Text("heliotrope"))
         assert (await channel.recall(question)).candidates == ()
 
 
@@ -227,11 +230,11 @@ async def test_a_hole_is_closed_by_hand_once_the_model_can(tmp_path: Path) -> No
         for _ in range(6):
             receipt = await channel.before_compaction()
         await channel.compacted(receipt)
-        [hole] = (await channel.notes()).ledger.holes
-        assert await channel.fill_holes() == {hole: "no JSON"}
+        [hole] = (await upkeep_of(channel).notes()).ledger.holes
+        assert await upkeep_of(channel).fill_holes() == {hole: "no JSON"}
         script.poison = "nothing is too much now"
-        assert await channel.fill_holes() == {hole: ""}
-        ledger = (await channel.notes()).ledger
+        assert await upkeep_of(channel).fill_holes() == {hole: ""}
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert (ledger.holes, ledger.cursor, ledger.boundary) == ((), 2, 2)
     assert facts(root) == ["two", POISON]
     assert read(root, "HISTORY.md").count("- told: ") == 2
@@ -249,10 +252,10 @@ async def test_a_hole_turns_nothing_newer_back(tmp_path: Path) -> None:
         hands.pass_by(days=1)
         await talk(channel, "the release is on Monday")
         await channel.before_compaction()
-        [newer] = (await channel.notes()).memory.entries
+        [newer] = (await upkeep_of(channel).notes()).memory.entries
         old = Learned(Kind.DECISION, "the release is on Thursday", ("m1",), replaces=(newer.id,))
         script.answer = _always(Consolidated((old,), history=(Bullet("release day", ("m1",)),)))  # type: ignore[method-assign]
-        assert set((await channel.fill_holes()).values()) == {""}
+        assert set((await upkeep_of(channel).fill_holes()).values()) == {""}
     assert facts(root) == ["the release is on Monday"]
 
 

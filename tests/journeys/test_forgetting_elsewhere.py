@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Message, Pipimem, Settings
+from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import MaintenanceSettings, RecallSettings
 from pipimem.store.forget.verify import traces
 from pipimem.store.usage.reservations import UNQUOTED
@@ -104,15 +105,17 @@ async def in_use(root: Path) -> None:
     """A first life of the bot, after which the word stands wherever one can stand."""
     async with Pipimem(root, "openai/test", settings=settings(), embedder=Toy()) as pipimem:
         channel = await pipimem.channel("room", kind="group")
-        (channel.store.folder / "MEMORY.md").write_text(f"# Memory\n\n## Facts\n\n{_OTHERS}")
-        await channel.remember(f"Ines keeps the code {WORD} in her desk", speaker="Ines")
+        (upkeep_of(channel).store.folder / "MEMORY.md").write_text(
+            f"# Memory\n\n## Facts\n\n{_OTHERS}"
+        )
+        await channel.notes.remember(f"Ines keeps the code {WORD} in her desk", speaker="Ines")
         for text in (f"the code is {WORD}", f"who knows the code {WORD}?", "where is shelf 7?"):
             turn = await channel.before_turn(text, speaker="Ines")
             await channel.after_turn(
                 turn, [Message.user(text, speaker="Ines"), Message.assistant(f"I see: {text}")]
             )
         await channel.before_compaction(deadline=300)
-        await channel.maintain(forced=True)
+        await upkeep_of(channel).maintain(forced=True)
 
 
 async def test_nothing_a_bot_still_has_in_mind_comes_back(

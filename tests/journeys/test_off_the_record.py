@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Learned, Message, StoreError
-from pipimem.runtime.open_channel import opened as as_open
+from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Consolidated, Refreshed, Rerank
 
@@ -41,11 +41,11 @@ async def test_it_is_recalled_for_and_counts_for_nothing(tmp_path: Path) -> None
     """The turn has its context; no entry counts as asked for, no figure moves."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("Zorblax has office 12")
+        await channel.notes.remember("Zorblax has office 12")
         turn = await channel.before_turn("where sits Zorblax?", record=False)
         assert "office 12" in turn.context
         await channel.after_turn(turn, [Message.user("where sits Zorblax?")])
-        ledger = (await as_open(channel).notes()).ledger
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert ledger.asked == ()
     assert not (root / "channels/room/.pipimem/recall.json").exists()
 
@@ -74,7 +74,7 @@ async def test_a_turn_off_the_record_waits_for_no_commit(tmp_path: Path) -> None
         await say(channel, "We decided that the lantern release is on Thursday")
         await channel.before_turn("hello")
         held, done = threading.Event(), threading.Event()
-        store = as_open(channel)._store._opened
+        store = upkeep_of(channel)._store._opened
 
         def commit() -> None:
             with store.mutex, store.channel_folder.lock.held():
@@ -85,7 +85,7 @@ async def test_a_turn_off_the_record_waits_for_no_commit(tmp_path: Path) -> None
         thread.start()
         try:
             assert held.wait(60)
-            async with as_open(channel)._lock:
+            async with upkeep_of(channel)._lock:
                 with anyio.fail_after(30):
                     turn = await channel.before_turn(UNRECORDED[0], record=False)
             assert turn.problem == ""

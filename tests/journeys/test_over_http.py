@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import Pipimem
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.replay import EventTime, recorded, replay
 from pipimem.store.workspace import WorkspaceStore
 
@@ -82,6 +83,6 @@ async def replayed(root: Path) -> list[tuple[str, ...]]:
     async with Pipimem(root, "openai/test", settings=settings(), clock=when.clock()) as pipimem:
         channel = await pipimem.channel("room", kind="group")
         report = await replay(channel, messages, when, compact_every=30, maintain=True)
-        records = (await channel.notes()).ledger.records
+        records = (await upkeep_of(channel).notes()).ledger.records
     assert report.reasons == []
     return [record.sources for record in records.values()]

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Channel, ModelTimeout, Pipimem
+from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Rerank, Reranked, Task
 
@@ -117,7 +118,7 @@ async def test_always_asks_where_the_order_is_sure(tmp_path: Path) -> None:
     model = Scripted({"rerank": [Reranked((2,))]}, paid=True)
     async with asked(tmp_path, model, "always") as channel:
         write(
-            channel.store.folder.parent.parent,
+            upkeep_of(channel).store.folder.parent.parent,
             "MEMORY.md",
             "\n".join(ALIKE.splitlines()[:4]) + "\n",
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 from pipimem import Channel, Message, Pipimem
+from pipimem.runtime.channel import upkeep_of
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.journeys.test_budgets import at, fitting_reply, key, limited
@@ -94,7 +95,7 @@ async def _round(channel: Channel, number: int, timeout: float) -> None:
         await channel.after_turn(
             None, [Message.user(text, speaker="Dana"), Message.assistant("Noted.")]
         )
-    await channel.maintain(forced=True)
+    await upkeep_of(channel).maintain(forced=True)
     await channel.before_compaction(deadline=timeout)
 
 

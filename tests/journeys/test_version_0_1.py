@@ -234,7 +234,7 @@ async def test_who_was_there_is_unknown_and_nothing_else_is(old: WorkspaceStore)
     clock = Clock(now=lambda: NOW, wall=lambda: NOW)
     async with Pipimem(old.root, "offline", clock=clock) as pipimem:
         room = await pipimem.channel("release-room", kind="group", create=False)
-        entries = await room.entries()
+        entries = await room.notes.entries()
         assert [entry.text for entry in entries] == EXPECTED["channels"]["release-room"]["entries"]
         assert {entry.heard_by for entry in entries} == {()}
         turn = await room.before_turn("Who keeps the release checklist?", speaker="Dana")
@@ -242,5 +242,5 @@ async def test_who_was_there_is_unknown_and_nothing_else_is(old: WorkspaceStore)
         said = Message.user("Please remember that the piano is tuned in May.", speaker="Dana")
         await room.after_turn(turn, [said, Message.assistant("ok")])
         assert (await room.before_compaction()).state == "consolidated"
-        (piano,) = [entry for entry in await room.entries() if "piano" in entry.text]
+        (piano,) = [entry for entry in await room.notes.entries() if "piano" in entry.text]
         assert "Dana" in piano.heard_by

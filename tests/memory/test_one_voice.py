@@ -241,13 +241,13 @@ async def test_in_a_channel(tmp_path: Path) -> None:
             await channel.after_turn(None, [replace(one, id=speaker + one.id) for one in said])
             receipt = await channel.before_compaction()
             await channel.compacted(receipt)
-            (entry,) = [one for one in await channel.entries() if words in one.text]
+            (entry,) = [one for one in await channel.notes.entries() if words in one.text]
             assert (entry.trust, entry.kind) == (trust, "constraint")
             first = await channel.before_turn("Good morning!", speaker="Bob")
             await channel.after_turn(first, [])
             turn = await channel.before_turn("Good evening!", speaker="Bob")
             assert (words in turn.standing) is stands
-            found = await channel.search("deploys on Fridays")
+            found = await channel.talk.search("deploys on Fridays")
             assert entry.text in [hit.item.text for hit in found]
             assert entry.text.startswith(f"{speaker} (2026-11-12): ")
 
@@ -267,7 +267,7 @@ async def test_who_agrees_later_makes_a_rule_of_the_quote(tmp_path: Path) -> Non
         for messages, trust in ((said[:3], "quoted"), (said[3:], "inferred")):
             await channel.after_turn(None, messages)
             await channel.compacted(await channel.before_compaction())
-            (entry,) = [one for one in await channel.entries() if RULE in one.text]
+            (entry,) = [one for one in await channel.notes.entries() if RULE in one.text]
             assert (entry.trust, entry.text) == (trust, f"Tom（2026-11-12）：{RULE}")
 
 
@@ -287,7 +287,9 @@ async def test_as_installed_a_newcomer_sets_no_rule_for_a_group(tmp_path: Path) 
         await channel.after_turn(None, [*early, *said])
         await channel.compacted(await channel.before_compaction())
         trust = {
-            one.speaker: one.trust for one in await channel.entries() if one.kind == "constraint"
+            one.speaker: one.trust
+            for one in await channel.notes.entries()
+            if one.kind == "constraint"
         }
         assert trust == {"Ann": "inferred", "Eve": "quoted"}
         await channel.after_turn(await channel.before_turn("Good morning!", speaker="Bob"), [])
@@ -329,5 +331,5 @@ async def test_the_setting_says_whose_rules_wait(
         channel = await pipimem.channel("team", kind="group")
         await channel.after_turn(None, [*early, *said])
         await channel.compacted(await channel.before_compaction())
-        rules = [one for one in await channel.entries() if one.kind == "constraint"]
+        rules = [one for one in await channel.notes.entries() if one.kind == "constraint"]
         assert {one.speaker: one.trust for one in rules} == trusts

@@ -21,6 +21,8 @@ from unittest.mock import patch
 from pipimem import (
     Assistant,
     Bullet,
+    By,
+    ById,
     Call,
     Channel,
     ChannelHistory,
@@ -46,11 +48,13 @@ from pipimem import (
     Reword,
     SecretSettings,
     Settings,
+    Text,
     Tidied,
     Tidy,
     TranscriptPages,
     Trust,
     Turn,
+    Visible,
 )
 from pipimem.errors import (
     ArgumentError,
@@ -158,38 +162,38 @@ async def before_turn(
 ) -> Turn:
     """Ask for a turn's context; `sees_nothing` if the model sees no message of this session."""
     if sees_nothing:
-        return await channel.before_turn(text, speaker=speaker, sees_from=None, **options)
+        return await channel.before_turn(text, speaker=speaker, visible=Visible.NOTHING, **options)
     return await channel.before_turn(text, speaker=speaker, **options)
 
 
 async def take_in(channel: Channel, messages: Iterable[Message]) -> tuple[Message, ...]:
     """Append messages to the transcript; returns those that were new."""
-    return await channel.take_in(messages)
+    return await channel.talk.append(messages)
 
 
 async def retract(channel: Channel, message: str) -> bool:
     """Take a message back that its sender deleted on the platform."""
-    return await channel.retract(message)
+    return await channel.talk.retract(message)
 
 
 async def search(channel: Channel, query: str, **options: Any) -> tuple[Any, ...]:
     """Search notes and transcript; each hit has `.item` with `id` and `text`."""
-    return await channel.search(query, **options)
+    return await channel.talk.search(query, **options)
 
 
 async def timeline(channel: Channel, message: str) -> tuple[Any, ...]:
     """Return the messages around one message."""
-    return await channel.timeline(message)
+    return await channel.talk.timeline(message)
 
 
 async def detail(channel: Channel, *messages: str) -> tuple[Any, ...]:
     """Return whole messages by their ids."""
-    return await channel.detail(*messages)
+    return await channel.talk.detail(*messages)
 
 
 async def entries(channel: Channel) -> tuple[Any, ...]:
     """Return the entries of MEMORY.md."""
-    return await channel.entries()
+    return await channel.notes.entries()
 
 
 async def remember(
@@ -202,19 +206,19 @@ async def remember(
     supersedes: Sequence[str] = (),
 ) -> Any:
     """Add an entry word for word."""
-    return await channel.remember(
+    return await channel.notes.remember(
         text, kind=kind, speaker=speaker, until=until, supersedes=supersedes
     )
 
 
 async def update(channel: Channel, entry: str, text: str) -> Any:
     """Replace the text of an entry."""
-    return await channel.update(entry, text)
+    return await channel.notes.update(entry, text)
 
 
 async def take_out(channel: Channel, *ids: str) -> Any:
     """Remove entries so that an undo brings them back."""
-    return await channel.take_out(*ids)
+    return await channel.notes.take_out(*ids)
 
 
 async def forget(
@@ -226,14 +230,23 @@ async def forget(
     keep_transcript: bool = False,
 ) -> dict[str, int]:
     """Remove a text, entries by id, all words of a speaker, or a message, for good."""
-    return await channel.forget(
-        text, speaker=speaker, message=message, keep_transcript=keep_transcript
-    )
+    what = _what(text, speaker, message)
+    return await channel.notes.forget(what, keep_transcript=keep_transcript)
+
+
+def _what(text: str | Sequence[str], speaker: str = "", message: str = "") -> Any:
+    """The value that names what is to be forgotten."""
+    if isinstance(text, str) and text:
+        return By(speaker, text) if speaker else Text(text)
+    named: list[By | ById] = [ById(name) for name in text]
+    if message:
+        named.append(ById(f"log:{message.removeprefix('log:')}"))
+    return [*named, By(speaker)] if speaker else named
 
 
 async def forget_preview(channel: Channel, text: str | Sequence[str]) -> Any:
     """Return what a forget of a text would remove."""
-    return await channel.files.forget_preview(text)
+    return await channel.notes.preview_forget(_what(text))
 
 
 async def log(channel: Channel, count: int = 20) -> tuple[Any, ...]:
@@ -258,27 +271,27 @@ async def restore(channel: Channel, number: int) -> Any:
 
 async def view_file(channel: Channel, file: File) -> Any:
     """Return a whole note as the web view shows it; has `.text` and `.etag`."""
-    return await channel.files.view(file)
+    return await channel.notes.view(file)
 
 
 async def save_file(channel: Channel, file: File, draft: str, base: Any) -> Any:
     """Save a whole note as the web view does; `base` is what `view_file` returned."""
-    return await channel.files.save(file, draft, base=base.text, etag=base.etag)
+    return await channel.notes.save(file, draft, base=base.text, etag=base.etag)
 
 
 async def save_entry(channel: Channel, file: File, block: Any, words: str) -> Any:
     """Give an entry other words as the web view does; `block` is one of `view_file(...).blocks`."""
-    return await channel.files.save_entry(_place(file, block), words)
+    return await channel.notes.save_entry(_place(file, block), words)
 
 
 async def take_out_shown(channel: Channel, file: File, block: Any) -> Any:
     """Remove an entry of any note as the web view does."""
-    return await channel.files.take_out(_place(file, block))
+    return await channel.notes.remove_entry(_place(file, block))
 
 
 async def pin(channel: Channel, file: File, block: Any, *, pinned: bool) -> Any:
     """Pin an entry of a note as the web view does, or take its pin away."""
-    return await channel.files.pin(_place(file, block), pinned=pinned)
+    return await channel.notes.pin(_place(file, block), pinned=pinned)
 
 
 def _place(file: File, block: Any) -> EntryPlace:
@@ -348,7 +361,7 @@ async def texts(channel: Channel, number: int | None = None) -> dict[str, str]:
 
 async def transcript(channel: Channel) -> tuple[Message, ...]:
     """Return all messages of a transcript of less than 10,000."""
-    return (await channel.transcript.page(count=10_000)).messages
+    return (await channel.talk.page(count=10_000)).messages
 
 
 def command_line(*arguments: str | Path) -> tuple[int, str, str]:

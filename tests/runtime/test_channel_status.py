@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import ModelUnavailable
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.channel_status import channel_statuses
 from pipimem.sidecar.scripted import Scripted
 from pipimem.store.workspace import WorkspaceStore
@@ -23,7 +24,7 @@ async def test_a_job_that_waits_after_a_failure_says_until_when(tmp_path: Path) 
     async with opened(root, down, hands=hands) as channel:
         await say(channel, "hello")
         await say(channel, "we never deploy on Fridays")
-        await channel.maintain()  # type: ignore[attr-defined]
+        await upkeep_of(channel).maintain()
         (waits,) = channel_statuses(WorkspaceStore.open(root), hands.now)
         later = hands.now + timedelta(hours=2)
         (due,) = channel_statuses(WorkspaceStore.open(root), later)

@@ -10,6 +10,7 @@ import pytest
 from pipimem import Message, ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
+from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Consolidate, Consolidated, Learned, Refreshed, Task
 
@@ -34,7 +35,7 @@ async def test_one_question_brings_sheet_memory_and_history(tmp_path: Path) -> N
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         receipt = await channel.before_compaction()
-        ledger = (await channel.notes()).ledger
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert (receipt.may_compact, receipt.state, receipt.covered, receipt.cursor) == (
         True,
         "consolidated",
@@ -42,7 +43,7 @@ async def test_one_question_brings_sheet_memory_and_history(tmp_path: Path) -> N
         2,
     )
     assert (ledger.cursor, ledger.boundary, ledger.refreshed) == (2, 2, 2)
-    changes = [change["file"] for record in journal(root) for change in record["changes"]]  # type: ignore[attr-defined]
+    changes = [change["file"] for record in journal(root) for change in record["changes"]]
     assert changes == ["SESSION.md", "MEMORY.md", "HISTORY.md"]
     assert [record["task"] for record in journal(root)] == ["consolidate"]
     assert receipt.steps == ("consolidate: done",)
@@ -63,9 +64,9 @@ async def test_an_answer_without_a_sheet_costs_no_fact(tmp_path: Path) -> None:
         await say(channel, "I prefer tea")
         await say(channel, "and I mean it")
         receipt = await channel.before_compaction()
-        old, ledger = read(root, "SESSION.md"), (await channel.notes()).ledger
+        old, ledger = read(root, "SESSION.md"), (await upkeep_of(channel).notes()).ledger
         script.then("refresh", Refreshed({"Next Steps": ("buy tea",)}))
-        jobs = {job.task: job.ran for job in await channel.maintain()}
+        jobs = {job.task: job.ran for job in await upkeep_of(channel).maintain()}
     assert (receipt.state, ledger.cursor, ledger.refreshed) == ("consolidated", 4, 0)
     assert "- call 林晓" in old
     assert "- Dana prefers tea" in read(root)
@@ -162,7 +163,7 @@ async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: P
     async with opened(root, script) as channel:
         await say(channel, "the release is on Thursday")
         await channel.reset()
-        old = (await channel.notes()).memory.entries[0].id
+        old = (await upkeep_of(channel).notes()).memory.entries[0].id
         newer = Learned(Kind.DECISION, "the release is on Monday", ("m3",), replaces=(old,))
         script.then(
             "consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),))
@@ -234,8 +235,8 @@ async def test_shared_files_are_byte_identical_after_every_journey(tmp_path: Pat
     async with opened(root) as channel:
         await say(channel, "记住：以后都用中文回答")
         await channel.reset()
-        await channel.remember("the port is 8080")
-        await channel.maintain(forced=True)
+        await channel.notes.remember("the port is 8080")
+        await upkeep_of(channel).maintain(forced=True)
     assert {name: (root / name).read_bytes() for name in shared} == before
 
 
@@ -272,7 +273,7 @@ async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_
     async with opened(root, script) as channel:
         await say(channel, old)
         await channel.reset()
-        name = (await channel.notes()).memory.entries[0].id
+        name = (await upkeep_of(channel).notes()).memory.entries[0].id
         newer = Learned(Kind.DECISION, "the release is on Monday at ten", ("m3",), replaces=(name,))
         script.then(
             "consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),))
@@ -365,8 +366,8 @@ async def test_talk_that_idle_work_consolidated_first_still_gets_its_block(tmp_p
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(channel.before_compaction)
             await thinking.wait()
-            await channel.maintain(forced=True)
-        ledger = (await channel.notes()).ledger
+            await upkeep_of(channel).maintain(forced=True)
+        ledger = (await upkeep_of(channel).notes()).ledger
     assert (ledger.boundary, ledger.pending) == (2, ())
     assert "- Dana and the bot talked about tea" in read(root, "HISTORY.md")
 
@@ -390,7 +391,7 @@ async def test_a_damaged_journal_never_spoils_a_compaction(tmp_path: Path) -> No
     """The talk is on disk, and the receipt says what is wrong."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("the roof is red")
+        await channel.notes.remember("the roof is red")
     journal = root / "channels/room/.pipimem/journal.jsonl"
     async with opened(root) as channel:
         whole = journal.read_bytes()
@@ -411,7 +412,7 @@ async def test_what_is_corrected_after_a_compaction_does_not_stand(tmp_path: Pat
         assert "six on the terrace\n" in read(root)
         await say(channel, "no, seven")
         await channel.before_compaction()
-        notes = await channel.notes()
+        notes = await upkeep_of(channel).notes()
     entries = [entry for entry in notes.memory.entries if entry.bullet]
     assert [entry.text.rpartition(": ")[2] for entry in entries] == [
         "Dinner is at six on the terrace … no, seven"

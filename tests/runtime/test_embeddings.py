@@ -14,12 +14,13 @@ from typing import NoReturn
 
 import anyio
 import pytest
+from pipimem import Text
 from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent
 from pipimem.llm.admission import Admission, prompt_tokens
 from pipimem.llm.request import ModelRequest, PromptMessage
 from pipimem.notes.usage import Usage
-from pipimem.runtime.channel import Channel
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.settings import BudgetSettings, EmbedderSettings, Settings
@@ -208,9 +209,9 @@ async def test_no_index_is_laid_to_rest_under_a_question(root: Path) -> None:
             tasks.start_soon(found, channel)
             while not toy.asked:
                 await anyio.sleep(0.01)
-            await channel.unload()
+            await upkeep_of(channel).unload()
             assert channel._recall_service.is_loaded
-        await channel.unload()
+        await upkeep_of(channel).unload()
         assert not channel._recall_service.is_loaded
 
 
@@ -219,14 +220,14 @@ async def test_what_is_forgotten_leaves_the_vectors(root: Path) -> None:
     """The file goes at once; what is written again does not hold it."""
     async with room(root, Toy()) as channel:
         await embedded(channel)
-        await channel.flush()
-        path = channel.store.folder / ".pipimem" / stamped.VECTORS
+        await upkeep_of(channel).flush()
+        path = upkeep_of(channel).store.folder / ".pipimem" / stamped.VECTORS
         before = path.stat().st_size
-        await channel.forget("the skylight is cracked")
+        await channel.notes.forget(Text("the skylight is cracked"))
         assert not path.exists()
         await channel.before_turn("anything new?")
         await embedded(channel)
-        await channel.flush()
+        await upkeep_of(channel).flush()
         assert 0 < path.stat().st_size < before
 
 
@@ -249,7 +250,7 @@ def test_a_spent_budget_embeds_nothing(tmp_path: Path) -> None:
     governor = Admission(store.usage_store, told.budget, Clock(wall=lambda: MORNING), print)
     meaning = embeddings_of(told, store, lambda: governor)
     assert meaning is not None
-    begin = meaning._embedder._admit  # type: ignore[attr-defined]
+    begin = meaning._embedder._admit
     ask = ModelRequest(
         "openai/some-embedder", (PromptMessage("user", "which oil?"),), 30.0, 0, task="embed"
     )

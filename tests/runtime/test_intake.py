@@ -76,7 +76,7 @@ async def test_the_settings_of_the_workspace_decide(tmp_path: Path) -> None:
     wanted = replace(settings(), private=PrivateSettings("[REDACTED]", in_code="count"))
     async with Pipimem(root, "offline", settings=wanted, clock=Hands().clock()) as pipimem:
         channel = await pipimem.channel("room", title="x <private>SALARY</private>")
-        await channel.take_in([Message.user("I earn `<private>SALARY</private>`")])
+        await channel.talk.append([Message.user("I earn `<private>SALARY</private>`")])
     assert '"I earn `[REDACTED]`"' in read(root, "log.jsonl")
     files = [path.read_bytes() for path in root.rglob("*") if path.is_file()]
     assert not any(b"SALARY" in data for data in files)
@@ -91,8 +91,8 @@ async def test_the_list_of_the_workspace_is_masked_everywhere(tmp_path: Path) ->
     wanted = replace(settings(), secrets=own)
     async with Pipimem(root, "offline", settings=wanted, clock=Hands().clock()) as pipimem:
         channel = await pipimem.channel("room", title="about osprey")
-        await channel.take_in([Message.user("ring 13800138000", speaker="EMP-001234")])
-        await channel.remember("Dana leads the Osprey project")
+        await channel.talk.append([Message.user("ring 13800138000", speaker="EMP-001234")])
+        await channel.notes.remember("Dana leads the Osprey project")
     files = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
     assert not any(word in files for word in (b"13800138000", b"EMP-001234"))
     assert b"osprey" not in files.lower()
@@ -106,9 +106,9 @@ async def test_the_marker_is_never_evidence_nor_an_entry(tmp_path: Path) -> None
     """Not in a search, not in what somebody asks to remember."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.take_in([Message.user("I paid <private>5000</private> for the flat")])
-        assert await channel.search("private") == ()
-        assert await channel.search("[PRIVATE]") == ()
-        assert len(await channel.search("flat")) == 1
-        await channel.remember("I like tea <private>and that I am ill</private>")
+        await channel.talk.append([Message.user("I paid <private>5000</private> for the flat")])
+        assert await channel.talk.search("private") == ()
+        assert await channel.talk.search("[PRIVATE]") == ()
+        assert len(await channel.talk.search("flat")) == 1
+        await channel.notes.remember("I like tea <private>and that I am ill</private>")
     assert "- I like tea\n" in read(root)

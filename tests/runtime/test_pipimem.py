@@ -13,6 +13,7 @@ import pytest
 from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
 from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
+from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Consolidated, Refresh, Refreshed, Task
@@ -61,7 +62,7 @@ async def test_a_quiet_channel_is_looked_after(tmp_path: Path) -> None:
         with anyio.fail_after(60):
             while "greeting" not in read(root, "SESSION.md"):
                 await anyio.sleep(0.05)
-            while not (await channel.notes()).ledger.pending:
+            while not (await upkeep_of(channel).notes()).ledger.pending:
                 await anyio.sleep(0.05)
 
 
@@ -75,9 +76,9 @@ async def test_a_failing_job_waits_before_it_tries_again(tmp_path: Path) -> None
         channel = await pipimem.channel("room")
         for _ in range(2):
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
-        first = await channel.maintain()
-        second = await channel.maintain()
-        jobs = (await channel.notes()).ledger.jobs
+        first = await upkeep_of(channel).maintain()
+        second = await upkeep_of(channel).maintain()
+        jobs = (await upkeep_of(channel).notes()).ledger.jobs
         channel._has_new_messages = False
     assert [job.reason for job in first[:2]] == ["down", "down"]
     assert [job.reason for job in second[:2]] == ["waiting after a failure"] * 2

@@ -12,11 +12,12 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
-from pipimem import Message
+from pipimem import Message, Text
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
 from pipimem.recall.sync import IndexSync
 from pipimem.runtime import vocabulary as vocabulary_module
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.vocabulary import Vocabulary
@@ -193,7 +194,7 @@ async def test_what_is_forgotten_is_not_in_the_kept_words_either(tmp_path: Path)
     assert "hortensia" in kept.read_text(encoding="utf-8")
     async with opened(root) as channel:
         await channel.before_turn("zebra")
-        await channel.forget("the zebra is called Hortensia")
+        await channel.notes.forget(Text("the zebra is called Hortensia"))
         assert not kept.exists()
     assert not kept.exists() or "hortensia" not in kept.read_text(encoding="utf-8")
 
@@ -230,7 +231,7 @@ async def test_turns_are_counted_and_kept_when_the_channel_closes(tmp_path: Path
             for _ in range(2):
                 turn = await channel.before_turn("where do we keep the keys?")
                 await channel.after_turn(turn, [Message.user("where do we keep the keys?")])
-            store = channel.store
+            store = upkeep_of(channel).store
     kept = store.caches.kept_figures()
     assert (kept.turns, len(kept.waits)) == (4, 4)
     assert min(kept.waits) > 0

@@ -11,18 +11,17 @@ from typing import Any
 import anyio
 import pytest
 from anyio import to_thread
-from pipimem import Message, Pipimem, Receipt
+from pipimem import Message, Pipimem, Receipt, Text, Visible
+from pipimem.cli.options import Chosen
+from pipimem.cli.recalls import Recalls
 from pipimem.recall.budget import Limits
 from pipimem.recall.items import Item
 from pipimem.recall.recall import Recall
 from pipimem.recall.refinement import refined
-from pipimem.runtime.channel import Channel
-from pipimem.runtime.lookup import Lookup
-from pipimem.runtime.open_channel import opened as open_channel
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.transcript_search import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -44,7 +43,7 @@ async def talked(root: Path, more: int = 30, first: str = SAID) -> None:
             later = now + timedelta(hours=2 + number)
             text = f"Ticket {number} is closed."
             messages.append(Message.user(text, id=f"x{number}", speaker="Tom", time=later))
-        await channel.take_in(messages)
+        await channel.talk.append(messages)
 
 
 def host(root: Path, keeps: bool) -> Pipimem:
@@ -54,7 +53,7 @@ def host(root: Path, keeps: bool) -> Pipimem:
 
 async def excerpts(channel: Channel, text: str = QUESTION, sees_from: str | None = "") -> list[str]:
     """The texts of a turn's excerpts."""
-    turn = await channel.before_turn(text, speaker="Dana", sees_from=sees_from)
+    turn = await channel.before_turn(text, speaker="Dana", visible=sees_from)
     assert turn.recall is not None
     return [item.text for item in turn.recall.excerpts]
 
@@ -85,7 +84,7 @@ async def test_what_a_person_reworded_beats_what_was_said(tmp_path: Path) -> Non
     said, asked = "we decided to have dinner at seven", "remember: I'm allergic to peanuts"
     async with opened(root) as channel:
         now = Hands().clock().now() - timedelta(days=2)
-        await channel.take_in(
+        await channel.talk.append(
             Message.user(text, id=text[:2], speaker="Ann", time=now) for text in (said, asked)
         )
         await channel.reset()
@@ -110,13 +109,13 @@ async def test_what_was_said_minutes_ago_reaches_a_prompt_that_shows_nothing(
             await say(channel, f"Row {number} has chairs now.")
         question = "When is the concert, and how much is the rent?"
         with anyio.move_on_after(60):
-            while not (found := await excerpts(channel, question, sees_from=None)):
+            while not (found := await excerpts(channel, question, visible=Visible.NOTHING)):
                 await anyio.sleep(0.02)
         assert any("18 April" in text for text in found)
         assert any("18 April" in text for text in await excerpts(channel, question))
         await channel.reset()
         assert "18 April" in read(root)  # from here on the entry answers
-        turn = await channel.before_turn(question, sees_from=None)
+        turn = await channel.before_turn(question, visible=Visible.NOTHING)
         assert turn.recall is not None
         assert turn.recall.excerpts == ()
 
@@ -127,7 +126,7 @@ async def test_excerpts_come_back_after_a_forgetting_without_another_turn(tmp_pa
     await talked(root)
     async with opened(root) as channel:
         assert await excerpts(channel) != []
-        await channel.forget("Ticket 3 is closed")
+        await channel.notes.forget(Text("Ticket 3 is closed"))
         assert SAID in await found_soon(channel)
 
 
@@ -201,7 +200,7 @@ async def test_entries_and_excerpts_together_stay_within_1800_tokens(tmp_path: P
             text = f"brother {day}: married in Lisbon"
             later = start + timedelta(days=day)
             messages.append(Message.user(text, id=f"d{day}", speaker="Dana", time=later))
-        await channel.take_in(messages)
+        await channel.talk.append(messages)
     async with opened(root, hands=hands) as channel:
         turn = await channel.before_turn(QUESTION, speaker="Dana")
         assert turn.recall is not None
@@ -216,7 +215,7 @@ HALF_PAST = "The sound check is at half past four."
 async def in_session(channel: Channel, count: int) -> None:
     """So many messages of one session, the first of them the one that is asked for."""
     talk = [f"Ticket {number} is closed." for number in range(1, count)]
-    await channel.take_in([Message.user(text, speaker="Tom") for text in (HALF_PAST, *talk)])
+    await channel.talk.append([Message.user(text, speaker="Tom") for text in (HALF_PAST, *talk)])
     turn = await channel.before_turn("ok", speaker="Tom")
     await channel.after_turn(turn, [])
 
@@ -233,7 +232,7 @@ async def test_the_newest_ten_messages_of_a_session_are_no_excerpts(tmp_path: Pa
     async with opened(root) as channel:
         await in_session(channel, 10)
         assert await warmed(channel) == []
-        await channel.take_in([Message.user("Ticket 10 is closed.", speaker="Tom")])
+        await channel.talk.append([Message.user("Ticket 10 is closed.", speaker="Tom")])
         assert HALF_PAST in await warmed(channel)
 
 
@@ -248,7 +247,7 @@ async def test_after_a_start_nothing_said_before_is_taken_as_seen(
         async with host(root, keeps) as pipimem:
             channel = await pipimem.channel("room", kind="group")
             assert HALF_PAST in await excerpts(channel, SOUND_CHECK)
-            assert HALF_PAST not in await excerpts(channel, SOUND_CHECK, sees_from="m1")
+            assert HALF_PAST not in await excerpts(channel, SOUND_CHECK, visible="m1")
 
 
 @pytest.mark.parametrize("keeps", [False, True])
@@ -284,7 +283,7 @@ async def test_what_is_not_to_be_noted_comes_with_no_turn(tmp_path: Path) -> Non
     root = workspace(tmp_path)
     async with opened(root) as channel:
         secret = "off the record: I bought Leo a new cello for Christmas"
-        await channel.take_in(
+        await channel.talk.append(
             [
                 Message.user(secret, speaker="Mum"),
                 Message.user("Leo gets a book from grandma for Christmas", speaker="Mum"),
@@ -296,7 +295,7 @@ async def test_what_is_not_to_be_noted_comes_with_no_turn(tmp_path: Path) -> Non
         turn = await channel.before_turn(question, speaker="Leo")
         assert "book" in turn.context
         assert "cello" not in turn.context
-        found = await channel.search("cello")
+        found = await channel.talk.search("cello")
         assert secret in [hit.item.text for hit in found]
 
 
@@ -305,8 +304,8 @@ async def test_an_id_that_no_message_has_is_told_once(tmp_path: Path) -> None:
     root = workspace(tmp_path)
     await talked(root)
     async with opened(root) as channel:
-        first = await channel.before_turn(QUESTION, sees_from="nobody")
-        second = await channel.before_turn(QUESTION, sees_from="nobody")
+        first = await channel.before_turn(QUESTION, visible="nobody")
+        second = await channel.before_turn(QUESTION, visible="nobody")
         assert "sees_from: 'nobody'" in first.problem
         assert second.problem == ""
 
@@ -317,8 +316,8 @@ async def test_sees_from_may_name_a_message_that_is_not_indexed_yet(tmp_path: Pa
     async with opened(root) as channel:
         await in_session(channel, 8)
         assert await warmed(channel) == []
-        await channel.take_in([Message.user("Ticket 99 is open.", id="new", speaker="Tom")])
-        assert HALF_PAST in await excerpts(channel, SOUND_CHECK, sees_from="new")
+        await channel.talk.append([Message.user("Ticket 99 is open.", id="new", speaker="Tom")])
+        assert HALF_PAST in await excerpts(channel, SOUND_CHECK, visible="new")
 
 
 async def test_sees_from_none_says_that_the_model_sees_nothing(tmp_path: Path) -> None:
@@ -327,7 +326,7 @@ async def test_sees_from_none_says_that_the_model_sees_nothing(tmp_path: Path) -
     async with opened(root) as channel:
         await in_session(channel, 8)
         assert await warmed(channel) == []
-        assert HALF_PAST in await excerpts(channel, SOUND_CHECK, sees_from=None)
+        assert HALF_PAST in await excerpts(channel, SOUND_CHECK, visible=Visible.NOTHING)
 
 
 async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:
@@ -335,9 +334,9 @@ async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:
     root = workspace(tmp_path)
     await talked(root)
     async with opened(root) as channel:
-        assert await excerpts(channel, sees_from="said") == []
-        assert SAID in await excerpts(channel, sees_from="x0")
-        assert SAID in await excerpts(channel, sees_from="nobody knows it")
+        assert await excerpts(channel, visible="said") == []
+        assert SAID in await excerpts(channel, visible="x0")
+        assert SAID in await excerpts(channel, visible="nobody knows it")
 
 
 async def test_an_entry_that_holds_every_word_of_the_question_keeps_no_excerpt_away(
@@ -357,7 +356,7 @@ async def test_what_was_forgotten_is_no_excerpt(tmp_path: Path) -> None:
     await talked(root)
     async with opened(root) as channel:
         assert SAID in await excerpts(channel)
-        await channel.forget("My brother got married in Lisbon")
+        await channel.notes.forget(Text("My brother got married in Lisbon"))
         assert await excerpts(channel) == []
 
 
@@ -401,8 +400,8 @@ async def test_the_command_shows_the_excerpts_of_a_first_turn(tmp_path: Path) ->
     """`pipimem recall --turn` tells what a bot would be given, also without a bot."""
     root = workspace(tmp_path)
     await talked(root)
-    lookup = Lookup(WorkspaceStore.open(root), Settings(), lambda _: None)
-    turn = lookup.first_turn("room", QUESTION, "Dana")
+    recalls = Recalls(Chosen(root))
+    turn = recalls.first_turn("room", QUESTION, "Dana")
     assert SAID in turn.context
     assert "log:said" in turn.shown
 
@@ -423,12 +422,12 @@ async def test_what_the_model_still_sees_is_looked_for_once(
 
     monkeypatch.setattr(TranscriptSearch, "item", item)
     async with opened(root) as channel:
-        assert await excerpts(channel, sees_from="x5") == [SAID]
+        assert await excerpts(channel, visible="x5") == [SAID]
         before, looked_at = looked_at, 0
-        assert await excerpts(channel, sees_from="x5") == [SAID]
+        assert await excerpts(channel, visible="x5") == [SAID]
         assert before - looked_at > 100
-        assert await excerpts(channel, sees_from="said") == []
-        assert await excerpts(channel, sees_from="x5") == [SAID]
+        assert await excerpts(channel, visible="said") == []
+        assert await excerpts(channel, visible="x5") == [SAID]
 
 
 @pytest.mark.parametrize("is_kept_off", [False, True])
@@ -448,7 +447,7 @@ async def test_a_host_may_keep_recall_off_the_event_loop(
     monkeypatch.setattr(TranscriptRecall, "excerpts", excerpts_of)
     async with opened(root) as channel:
         if is_kept_off:
-            open_channel(channel).recall_in_threads()
+            upkeep_of(channel).turn_recall.in_threads = True
         for _ in range(3):
             assert await excerpts(channel) == [SAID]
     assert (threading.get_ident() in threads[1:]) is not is_kept_off

@@ -16,6 +16,7 @@ from pipimem.errors import UnreadableNote
 from pipimem.notes.files import File
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.runtime.channel import upkeep_of
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.state import State
 
@@ -69,11 +70,11 @@ async def test_a_turn_says_what_it_costs_and_what_it_rests_on(tmp_path: Path) ->
     """Tokens of both parts, and the messages behind the entries; both parts are in the context."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("we never deploy on Fridays", kind=Kind.CONSTRAINT)
+        await channel.notes.remember("we never deploy on Fridays", kind=Kind.CONSTRAINT)
         add = Add(Kind.FACT, "the port is 5433", Trust.EXPLICIT, Evidence(("m7", "m9")))
         await channel._jobs.commit(Decision("test", Author.MODEL, (add,)))
         first = await channel.before_turn("你好")
-        assert first.sources == ("m7", "m9")
+        assert first.talk.sources == ("m7", "m9")
         await channel.after_turn(first, [])
         turn = await channel.before_turn("which port?")
         assert turn.context == f"{turn.standing}\n\n{turn.recalled}"
@@ -107,7 +108,7 @@ async def test_what_was_shown_and_is_asked_for_again_counts_as_recalled(tmp_path
     """An entry that every turn shows is used by the one that asks for it."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("we never deploy on Fridays", kind=Kind.CONSTRAINT)
+        await channel.notes.remember("we never deploy on Fridays", kind=Kind.CONSTRAINT)
         await say(channel, "hello")
         assert await _recalls(channel) == [0]
         turn = await channel.before_turn("may we deploy on Fridays?")
@@ -122,7 +123,7 @@ async def test_what_a_question_found_counts_though_it_had_no_room(tmp_path: Path
     long = {"cellar": "the nimbus cellar is damp, ", "attic": "the nimbus attic is dry, "}
     async with opened(root) as channel:
         for text in long.values():
-            await channel.remember(f"{text}{'as we saw on the walk around it ' * 100}")
+            await channel.notes.remember(f"{text}{'as we saw on the walk around it ' * 100}")
         turn = await channel.before_turn("how are the nimbus cellar and the nimbus attic?")
         assert turn.recall
         assert len(turn.recall.injected) < len(turn.recall.candidates) == 2
@@ -131,8 +132,8 @@ async def test_what_a_question_found_counts_though_it_had_no_room(tmp_path: Path
 
 
 async def _recalls(channel: Channel) -> list[int]:
-    await channel.flush()
-    return [record.recalls for record in (await channel.notes()).ledger.records.values()]
+    await upkeep_of(channel).flush()
+    return [record.recalls for record in (await upkeep_of(channel).notes()).ledger.records.values()]
 
 
 async def test_the_snapshot_is_spent_only_when_the_turn_was_accepted(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ async def test_before_turn_never_waits_for_a_commit(
     async with opened(root) as channel, anyio.create_task_group() as tasks:
         await say(channel, "你好")
         monkeypatch.setattr(State, "append", slow)
-        tasks.start_soon(channel.remember, "the gateway is called Hermes")
+        tasks.start_soon(channel.notes.remember, "the gateway is called Hermes")
         await anyio.to_thread.run_sync(begun.wait)
         try:
             with anyio.fail_after(60):
@@ -227,7 +228,7 @@ async def test_a_secret_and_a_private_stretch_never_reach_the_disk(tmp_path: Pat
     async with opened(root) as channel:
         await say(channel, f"记住：密钥是 {key}", speaker="Dana")
         await say(channel, "remember that I like tea <private>and that I am ill</private>")
-        await channel.remember(f"the key {key} opens the test account")
+        await channel.notes.remember(f"the key {key} opens the test account")
     everything = b"".join(path.read_bytes() for path in root.rglob("*") if path.is_file())
     assert key.encode() not in everything
     assert b"I am ill" not in everything
@@ -331,7 +332,7 @@ async def test_a_name_is_written_without_secrets(tmp_path: Path) -> None:
     """Platforms let people call themselves anything."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.take_in(
+        await channel.talk.append(
             [Message.user("hi", speaker="Dana <private>x</private> password: hunter2Xy9")]
         )
     assert '"name": "Dana [PRIVATE] password: [secret:password]"' in read(root, "log.jsonl")
@@ -343,9 +344,9 @@ async def test_remembering_has_no_part_in_private_stretches_of_the_talk(tmp_path
     """
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("the door is green <private>and")
-        await channel.take_in([Message.user("good morning"), Message.user("<private>listen")])
-        await channel.remember("the roof is red")
+        await channel.notes.remember("the door is green <private>and")
+        await channel.talk.append([Message.user("good morning"), Message.user("<private>listen")])
+        await channel.notes.remember("the roof is red")
     assert "good morning" in read(root, "log.jsonl")
     assert "the roof is red" in read(root)
 
@@ -357,8 +358,8 @@ async def test_names_of_any_kind_are_written_without_secrets(tmp_path: Path) -> 
     root, name = workspace(tmp_path), "x <private>hidden</private> password: hunter2Xy9"
     async with Pipimem(root, "offline", settings=settings(), clock=Hands().clock()) as pipimem:
         channel = await pipimem.channel("room", title=name)
-        await channel.take_in([Message("user", "hi", session=name)])
-        await channel.remember("the roof is red", speaker=name)
+        await channel.talk.append([Message("user", "hi", session=name)])
+        await channel.notes.remember("the roof is red", speaker=name)
     everything = "".join(path.read_text("utf-8") for path in root.rglob("*") if path.is_file())
     assert everything.count("x [PRIVATE] password: [secret:password]") >= 4
     assert "hidden" not in everything
@@ -373,7 +374,7 @@ async def test_a_broken_shared_file_silences_no_channel(tmp_path: Path) -> None:
     for name in ("MEMORY.md", "words.txt"):
         (root / name).write_bytes(b"\x00\xff binary")
     async with opened(root) as channel:
-        await channel.remember("the roof is red")
+        await channel.notes.remember("the roof is red")
         turn = await channel.before_turn("which colour is the roof?")
         assert turn.problem == ""
         assert "the roof is red" in turn.context
@@ -390,9 +391,9 @@ async def test_talk_is_kept_though_the_notes_cannot_be_read_again(tmp_path: Path
     """
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("the roof is red")
+        await channel.notes.remember("the roof is red")
         turn = await channel.before_turn("which colour is the roof?")
-        await channel.unload()
+        await upkeep_of(channel).unload()
         memory = read(root)
         write(root, "MEMORY.md", "\0")
         await channel.after_turn(turn, [Message.user("which colour?"), Message.assistant("red")])
@@ -427,7 +428,7 @@ HELLO = Message.user("hello")
         lambda channel, turn: channel.after_turn(turn, [HELLO, {"role": "user", "content": "x"}]),
         lambda channel, turn: channel.after_turn(turn, None),
         lambda channel, turn: channel.after_turn(turn, HELLO),
-        lambda channel, turn: channel.take_in("tea"),
+        lambda channel, turn: channel.talk.append("tea"),
         lambda channel, turn: channel.before_compaction([HELLO, "tea"]),
         lambda channel, turn: channel.before_compaction(deadline="10"),
         lambda channel, turn: channel.compacted(None),

@@ -15,9 +15,7 @@ from pipimem.adapters.anthropic_memory.edits import calls_for
 from pipimem.errors import PipimemError, described
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.notes import Note
-from pipimem.runtime.channel import Channel
-from pipimem.runtime.open_channel import opened
-from pipimem.text.secrets import redacted
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.text.surrogates import storable
 
 try:
@@ -141,7 +139,7 @@ class ChannelMemoryTool(BetaAsyncAbstractMemoryTool):
 
     async def _note(self, file: File) -> Note:
         try:
-            return (await opened(self.channel).notes()).note(file)
+            return (await upkeep_of(self.channel).notes()).note(file)
         except PipimemError as error:
             raise ToolError(described(error)) from error
 
@@ -153,7 +151,7 @@ class ChannelMemoryTool(BetaAsyncAbstractMemoryTool):
     def _shown(self, note: Note) -> str:
         """The text of a note as the model sees it; what people typed may hold secrets."""
         text = note.text.replace("\r\n", "\n")
-        return redacted(text, own=opened(self.channel).settings.secrets)
+        return self.channel.notes.masked(text)
 
     async def _listed(self) -> str:
         lines = []

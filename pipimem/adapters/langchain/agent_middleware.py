@@ -14,7 +14,7 @@ from langchain_core.messages import AnyMessage, RemoveMessage, ToolMessage
 from langgraph.runtime import Runtime
 from langgraph.types import Command
 
-from pipimem import Channel, Message, Receipt, Turn
+from pipimem import Channel, Message, Receipt, Turn, Visible
 from pipimem.adapters.langchain.chat_messages import (
     is_made_up,
     newest_of_a_person,
@@ -152,7 +152,7 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
             turn = self.turn = await self.channel.before_turn(
                 str(asked.text),
                 speaker=asked.name or "",
-                sees_from=self._sees_from(messages[:place]),
+                visible=self._visible(messages[:place]),
             )
             if turn.first:
                 self._session_prompt = ""
@@ -160,16 +160,16 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
         opened.messages.update((message.id, message) for message in self._as_before(said))
         return opened
 
-    def _sees_from(self, earlier: Sequence[AnyMessage]) -> str | None:
+    def _visible(self, earlier: Sequence[AnyMessage]) -> Visible | str:
         """The oldest of the earlier messages that is known to be stored.
 
-        `None` where there are no earlier ones. Where a host hands them in without ids of its own,
+        Nothing where there are no earlier ones. Where a host hands them in without ids of its own,
         none is known, and the newest ten messages count as seen.
         """
         if not earlier:
-            return None
+            return Visible.NOTHING
         known = (message.id for message in earlier if message.id in self._stored)
-        return next(known, "")
+        return next(known, Visible.NEWEST)
 
     # ── what is taken in ──────────────────────────────────────────────────────────────────────────
 

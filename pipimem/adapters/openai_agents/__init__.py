@@ -22,7 +22,7 @@ from pipimem.notes.message import Message
 from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored, tool_text
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.tools.definitions import TOOLS, Language
-from pipimem.runtime.turns import Receipt, Turn
+from pipimem.runtime.turns import Receipt, Turn, Visible
 
 try:
     from agents import FunctionTool, SessionSettings, TResponseInputItem
@@ -213,15 +213,15 @@ class ChannelSession:
     async def _turn_for(self, text: str, place: int, items: Sequence[TResponseInputItem]) -> Turn:
         """The turn of the newest user message; the same in every call of the model for it."""
         if self._turn is None or (self._turn.query, self._turn_place) != (text, place):
-            seen = self._oldest_seen(items)
-            self._turn = await self.channel.before_turn(text, speaker=self.speaker, sees_from=seen)
+            visible = self._visible(items)
+            self._turn = await self.channel.before_turn(text, speaker=self.speaker, visible=visible)
             self.turn, self._turn_place = self._turn, place
         return self._turn
 
-    def _oldest_seen(self, items: Sequence[TResponseInputItem]) -> str | None:
-        """The id of the oldest message that is among the items for the model."""
+    def _visible(self, items: Sequence[TResponseInputItem]) -> Visible | str:
+        """The id of the oldest message that is among the items for the model, if any is."""
         left = Counter((role_of(item), text_of(item)) for item in items)
-        oldest = None
+        oldest: Visible | str = Visible.NOTHING
         for kept in reversed(self._kept):
             if kept.message is not None:
                 key = role_of(kept.item), text_of(kept.item)

@@ -18,7 +18,7 @@ from pipimem.notes.message import Message
 from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored, tool_text
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.tools.definitions import Language
-from pipimem.runtime.turns import Receipt, Turn
+from pipimem.runtime.turns import Receipt, Turn, Visible
 
 try:
     from pydantic_ai import AgentRunResult, DeferredToolRequests, RunContext, Tool
@@ -171,7 +171,7 @@ class ChannelCapability(AbstractCapability[Any]):
                 history = beginning_with(run.keep_from, history)
             seen = said_in(history)
             run.turn = self.turn = await self.channel.before_turn(
-                text, speaker=self.speaker, sees_from=seen[0].id if seen else None
+                text, speaker=self.speaker, visible=seen[0].id if seen else Visible.NOTHING
             )
         return run.turn
 

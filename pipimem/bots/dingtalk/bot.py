@@ -37,8 +37,7 @@ from pipimem.bots.dingtalk.slots import Slots
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import BotLanguage, Wording
 from pipimem.notes.message import Message
-from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal
-from pipimem.runtime.process_lock import process_lock
+from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, process_lock
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem

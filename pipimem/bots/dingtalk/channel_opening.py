@@ -8,7 +8,7 @@ import logging
 from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.incoming import Incoming
 from pipimem.errors import StoreError
-from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem.runtime.channel import Channel, upkeep_of
 
 # Where the disk refuses, a channel is opened again after so many seconds.
 _TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
@@ -16,7 +16,7 @@ _TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
 _log = logging.getLogger("pipimem.dingtalk")
 
 
-async def channel_of(shared: BotContext, name: str, message: Incoming) -> OpenChannel:
+async def channel_of(shared: BotContext, name: str, message: Incoming) -> Channel:
     """Opens a channel by its id, and makes it where it is new, as a message names it.
 
     Raises `StoreError` or `OSError` where the disk refuses for 15 s.
@@ -30,10 +30,9 @@ async def channel_of(shared: BotContext, name: str, message: Incoming) -> OpenCh
     return await _opened(shared, name, message)
 
 
-async def _opened(shared: BotContext, name: str, message: Incoming) -> OpenChannel:
+async def _opened(shared: BotContext, name: str, message: Incoming) -> Channel:
     # Others must not wait while this one pauses.
     async with shared.storing:
-        made = await shared.pipimem.channel(name, kind=message.kind, title=message.title)
-    channel = opened(made)
-    channel.recall_in_threads()
+        channel = await shared.pipimem.channel(name, kind=message.kind, title=message.title)
+    upkeep_of(channel).turn_recall.in_threads = True  # others are owed an answer within 20 ms
     return channel

@@ -18,13 +18,19 @@ from pipimem.bots.dingtalk.open_question import Confirmation
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.files import NOTE_FILES
-from pipimem.runtime.forget_preview import Forgettable
-from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.channel import upkeep_of
+from pipimem.runtime.forgetting import (
+    Forgettable,
+    Text,
+    forget_targets,
+    forgettable,
+    speakers_of,
+)
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
     from pipimem.bots.dingtalk.bot_context import BotContext
-    from pipimem.runtime.open_channel import OpenChannel
+    from pipimem.runtime.channel import Channel
 
 # What one answer shows of a file, and of what would be forgotten.
 _MOST_CHARS = 3_000
@@ -52,7 +58,7 @@ class ChatCommands:
     """The commands of one channel."""
 
     shared: BotContext
-    channel: OpenChannel
+    channel: Channel
 
     async def run(
         self, message: Incoming, command: str, answers: Confirmation | None
@@ -120,7 +126,7 @@ class ChatCommands:
         return self._say("help"), _NOTHING
 
     async def _memory(self) -> str:
-        notes = await self.channel.notes()
+        notes = await upkeep_of(self.channel).notes()
         parts = []
         for file in NOTE_FILES:
             text = redacted(notes.note(file).text.strip()) or self._say("memory_empty")
@@ -167,10 +173,11 @@ class ChatCommands:
     async def _meant(self, what: str) -> tuple[Forgettable, Set[str]]:
         """What would go, and on whose words it rests. Raises `NothingFound`."""
 
+        store = upkeep_of(self.channel).store
+
         def found() -> tuple[Forgettable, Set[str]]:
-            here = ChannelOnDisk(self.channel.store)
-            meant = here.forgettable(here.forget_targets(what))[0]
-            return meant, here.speakers_of(meant)
+            meant = forgettable(store, forget_targets(store, Text(what)))[0]
+            return meant, speakers_of(store, meant)
 
         return await to_thread.run_sync(found)
 
@@ -210,7 +217,7 @@ class ChatCommands:
         return await self._forget(asked)
 
     async def _forget(self, asked: Confirmation) -> tuple[str, CommandOutcome]:
-        counts = await self.channel.forget(asked.what)
+        counts = await self.channel.notes.forget(Text(asked.what))
         entries = counts.get("entries", 0) + counts.get("archive", 0)
         text = self._say("forgotten", entries=entries, messages=counts.get("messages", 0))
         # What the model was shown holds it, too.

@@ -19,8 +19,8 @@ from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
 from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
-from pipimem.runtime.open_channel import OpenChannel, opened
-from pipimem.runtime.turns import kept_messages
+from pipimem.runtime.channel import Channel
+from pipimem.runtime.turns import Visible, kept_messages
 
 # Commands after which a conversation may be off the record, or on it again.
 _SWITCHES = ("/private", "/confirm")
@@ -34,7 +34,7 @@ class Conversation:
 
     shared: BotContext
     id: str
-    channel: OpenChannel | None = None
+    channel: Channel | None = None
     context: ModelContext = field(default_factory=ModelContext, repr=False)
     question: OpenQuestion = field(init=False)
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
@@ -140,20 +140,20 @@ class Conversation:
         end_all(received)
         return [one for one in received if not one.record or one.message.id in written]
 
-    async def _written(self, channel: OpenChannel, received: list[Incoming]) -> set[str]:
+    async def _written(self, channel: Channel, received: list[Incoming]) -> set[str]:
         """Write messages; returns the ids of those that were not there before."""
         messages = [self._message(message) for message in received]
         async with self.shared.storing:
-            return {message.id for message in await channel.take_in(messages)}
+            return {message.id for message in await channel.talk.append(messages)}
 
-    async def _note_state(self, channel: OpenChannel, one: Received) -> None:
+    async def _note_state(self, channel: Channel, one: Received) -> None:
         """Keep what stays known of a message: off the record or on it, and whose name it is."""
         if one.command in _SWITCHES:
             await ChatCommands(self.shared, channel).switch(one.message, one.answers)
         elif one.record:
             await self.shared.state.learnt(one.message.speaker, one.message.sender)
 
-    async def _opened(self, message: Incoming) -> OpenChannel:
+    async def _opened(self, message: Incoming) -> Channel:
         if self.channel is None:
             self.channel = await channel_of(self.shared, self.id, message)
         return self.channel
@@ -170,14 +170,14 @@ class Conversation:
         self.context.take_back(name)
         if self.channel is None:
             try:
-                self.channel = opened(await self.shared.pipimem.channel(self.id, create=False))
+                self.channel = await self.shared.pipimem.channel(self.id, create=False)
             except ChannelError:
                 return True  # nothing was ever said there
             except (PipimemError, OSError) as error:
                 _log.error("a message that was taken back is not emptied: %s", error)
                 return False
         try:
-            await self.channel.retract(name)
+            await self.channel.talk.retract(name)
         except NothingFound:
             pass  # it was off the record, or a command
         except (PipimemError, OSError) as error:
@@ -230,7 +230,7 @@ class Conversation:
             turn = await channel.before_turn(
                 message.text,
                 speaker=message.speaker,
-                sees_from=self._oldest_seen(one),
+                visible=self._visible(one),
                 record=one.record,
             )
         started = await shared.delivery.start(message)
@@ -253,12 +253,12 @@ class Conversation:
             await channel.after_turn(turn, said)
         end_all([one])
 
-    def _oldest_seen(self, one: Received) -> str | None:
-        """The oldest stored message that the model sees; `None` where it sees none."""
+    def _visible(self, one: Received) -> Visible | str:
+        """The oldest stored message that the model sees, if any."""
         ids = [message.id for message in self.context.stored if message.id]
         if one.record:
             ids.append(one.message.id)
-        return ids[0] if ids else None
+        return ids[0] if ids else Visible.NOTHING
 
     async def _keep_small(self) -> None:
         """Make a long context durable, and drop it."""

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.search_service import headed
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
-    from pipimem.runtime.open_channel import OpenChannel
+    from pipimem.runtime.channel import Channel
     from pipimem.runtime.pipimem import Pipimem
     from pipimem.runtime.turns import Turn
 
@@ -23,7 +24,7 @@ REPLY_SECONDS = 120.0
 class Replies(Protocol):
     """Answers turns: the workspace's model, memory alone, or a host's own model."""
 
-    async def reply(self, turn: Turn, context: Sequence[Message], channel: OpenChannel) -> str:
+    async def reply(self, turn: Turn, context: Sequence[Message], channel: Channel) -> str:
         """The answer to a turn, after `context`; raises `SidecarError` where there is none."""
 
 
@@ -33,11 +34,11 @@ class ModelReplies:
 
     pipimem: Pipimem
 
-    async def reply(self, turn: Turn, context: Sequence[Message], channel: OpenChannel) -> str:
+    async def reply(self, turn: Turn, context: Sequence[Message], channel: Channel) -> str:
         """The model's answer to what memory shows, what was said, and the message."""
         prompt = f"{await channel.session_prompt()}\n{turn.standing}"
         # The folder's name holds the conversation's id, which is nobody's business.
-        prompt = prompt.replace(f"{channel.store.folder}/", "")
+        prompt = prompt.replace(f"{upkeep_of(channel).store.folder}/", "")
         asked = _with_name(Message.user(turn.query, speaker=turn.speaker))
         if turn.recalled:
             asked = replace(asked, content=f"{turn.recalled}\n\n{asked.content}")
@@ -62,7 +63,7 @@ class OfflineReplies:
         self,
         turn: Turn,
         context: Sequence[Message],  # noqa: ARG002 - the protocol's
-        channel: OpenChannel,  # noqa: ARG002 - the protocol's
+        channel: Channel,  # noqa: ARG002 - the protocol's
     ) -> str:
         """The lines that memory would have shown to a model."""
         found = turn.recall

@@ -14,14 +14,14 @@ from pipimem.bots.dingtalk.permissions import Permissions
 from pipimem.bots.dingtalk.state import OpenCard
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.errors import NothingFound, PipimemError, StoreError, UnreadableNote
-from pipimem.runtime.on_disk import ChannelOnDisk
-from pipimem.runtime.open_channel import opened
+from pipimem.runtime.channel import upkeep_of
+from pipimem.runtime.forgetting import speakers_of_entry
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
-    from pipimem.runtime.channel_entries import Remembered
-    from pipimem.runtime.entry_list import ListedEntry
+    from pipimem.runtime.note_view import ListedEntry
+    from pipimem.runtime.notes import Remembered
     from pipimem.runtime.pipimem import Pipimem
 
 # Nobody goes through more on one card.
@@ -45,7 +45,7 @@ class ReviewCards:
 
     async def started(self, channel: Channel) -> tuple[OpenCard, dict[str, str]] | None:
         """A card at the first entry with its values, the newest first; `None` without entries."""
-        entries = (await channel.entries())[::-1][:_MOST_ENTRIES]
+        entries = (await channel.notes.entries())[::-1][:_MOST_ENTRIES]
         if not entries:
             return None
         card = OpenCard(channel.id, tuple(entry.id for entry in entries))
@@ -83,9 +83,11 @@ class ReviewCards:
                 return refused, False
             match click.action:
                 case "keep":
-                    return self._outcome(await channel.rate(entry, helpful=True), "review_kept")
+                    return self._outcome(
+                        await channel.notes.rate(entry, helpful=True), "review_kept"
+                    )
                 case "forget":
-                    return self._outcome(await channel.take_out(entry), "review_forgotten")
+                    return self._outcome(await channel.notes.take_out(entry), "review_forgotten")
                 case "edit":
                     return await self._edited(channel, click.values.get("text", ""), entry)
         except NothingFound:
@@ -100,11 +102,9 @@ class ReviewCards:
         """Why a button does nothing: what others said changes nobody alone."""
         if click.action not in ("forget", "edit"):
             return ""
-        store = opened(channel).store
-        here = ChannelOnDisk(store)
-        names = await to_thread.run_sync(here.speakers_of_entry, entry)
-        kind, ids = store.channel_folder.identity.kind, (click.sender,)
-        if self.permissions.may_alone(kind, click.sender, ids, names):
+        store, ids = upkeep_of(channel).store, (click.sender,)
+        names = await to_thread.run_sync(speakers_of_entry, store, entry)
+        if self.permissions.may_alone(channel.kind, click.sender, ids, names):
             return ""
         if click.action == "edit":
             return self.wording("review_edit_of_others")
@@ -118,7 +118,7 @@ class ReviewCards:
     async def _edited(self, channel: Channel, text: str, entry: str) -> tuple[str, bool]:
         if not text.strip():
             return self.wording("review_edit"), False
-        return self._outcome(await channel.update(entry, text.strip()), "review_edited")
+        return self._outcome(await channel.notes.update(entry, text.strip()), "review_edited")
 
     def _outcome(self, done: Remembered, name: str) -> tuple[str, bool]:
         """The sentence of a name, or why nothing was changed."""
@@ -126,7 +126,7 @@ class ReviewCards:
 
     async def _values(self, channel: Channel, card: OpenCard, status: str) -> dict[str, str]:
         """The card's values; an entry that is gone since is passed over."""
-        known = {entry.id: entry for entry in await channel.entries()}
+        known = {entry.id: entry for entry in await channel.notes.entries()}
         if card.at >= len(card.entries):
             return self._over(status)
         name = card.entries[card.at]

@@ -8,7 +8,7 @@ from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_fi
 from pipimem.cli.output import fields, minute, note, one_line, records, table
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Trust
-from pipimem.runtime.change_history import Origin, wrote
+from pipimem.runtime.history import Origin, forgotten_at, origins_of, wrote
 
 _TEXT = 80
 _SOURCES = 3
@@ -26,11 +26,11 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     change.
     """
     here = chosen.channel(channel)
-    found = here.origins([NOTES[file]] if file else NOTES.values())
+    found = origins_of(here, [NOTES[file]] if file else NOTES.values())
     if as_json:
         records(map(_json, found))
         return
-    began = here.forgotten_at()
+    began = forgotten_at(here)
     if found and began:
         note(f"which change brought what stood before the forgetting of {began} is not kept")
     head = ("when", "who", "from", "by", "where", "entry")

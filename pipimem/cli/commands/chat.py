@@ -20,11 +20,12 @@ from pipimem.cli.results import recalled_rows, show_messages
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.notes.message import Message
+from pipimem.runtime.channel import Channel, upkeep_of
+from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.channel_status import channel_statuses
-from pipimem.runtime.lookup import Item, Recall, headed
-from pipimem.runtime.on_disk import ChannelOnDisk
-from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem.runtime.forgetting import Text, forget_targets, forgettable
 from pipimem.runtime.pipimem import Pipimem
+from pipimem.runtime.recall_preview import Item, Recall, headed
 from pipimem.runtime.turns import Receipt, Turn, kept_messages
 from pipimem.runtime.usage_sums import usage_sum
 from pipimem.text.fence import NOTE_START
@@ -68,7 +69,7 @@ async def _chatted(chosen: Chosen, name: str, kind: Literal["dm", "group"], spea
     Returns why the last turn had no reply, empty if it had one.
     """
     async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
-        channel = opened(await pipimem.channel(name, kind=kind))
+        channel = await pipimem.channel(name, kind=kind)
         talk = Talk(pipimem, channel, chosen, speaker)
         note(f"{name} · {pipimem.assistant.name} · /help for more, /quit or Ctrl-D to end")
         async for line in typed("you> "):
@@ -82,7 +83,7 @@ class Talk:
     """A conversation with one channel; `problem` is why the last turn had no reply."""
 
     pipimem: Pipimem
-    channel: OpenChannel
+    channel: Channel
     chosen: Chosen
     speaker: str = ""
     problem: str = ""
@@ -170,7 +171,8 @@ class Talk:
                 say(f"there is no {name}; there are\n{_HELP}")
 
     async def _memory(self) -> None:
-        notes, folder = await self.channel.notes(), self._on_disk().folder
+        access = self._access()
+        notes, folder = await access.read_notes(), access.folder
         for file in NOTES.values():
             say(f"── {folder / file} ──")
             say(notes.note(file).text.strip() or "(empty)")
@@ -217,8 +219,8 @@ class Talk:
             return
 
         def preview() -> list[str]:
-            here = self._on_disk()
-            return preview_lines(*here.forgettable(here.forget_targets(what)))
+            store = self._access().store
+            return preview_lines(*forgettable(store, forget_targets(store, Text(what))))
 
         for line in await to_thread.run_sync(preview):
             say(line)
@@ -230,13 +232,13 @@ class Talk:
         if not yes:
             say("nothing was forgotten")
             return
-        counts = await self.channel.forget(what)
+        counts = await self.channel.notes.forget(Text(what))
         # What the model was shown holds it, too.
         self._context.clear()
         say(counts_line(counts) if any(counts.values()) else "nothing held it")
 
-    def _on_disk(self) -> ChannelOnDisk:
-        return self.chosen.channel(self.channel.id)
+    def _access(self) -> ChannelAccess:
+        return upkeep_of(self.channel).access
 
     def _drop(self, receipt: Receipt) -> None:
         say("\n".join(receipt_lines(receipt)))

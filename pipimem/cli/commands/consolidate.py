@@ -9,6 +9,7 @@ import click
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, fields, record, say, table
 from pipimem.notes.operations import Hole
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.compaction import NOTHING_NEW
 from pipimem.runtime.turns import Receipt
 
@@ -36,7 +37,7 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
     The receipt says what was covered.
     """
     if holes:
-        reasons = chosen.with_channel(channel, lambda one: one.fill_holes())
+        reasons = chosen.with_channel(channel, lambda one: upkeep_of(one).fill_holes())
         _show_holes(reasons, channel, as_json)
         return
     receipt = chosen.with_channel(channel, lambda one: one.before_compaction(deadline=deadline))

@@ -10,7 +10,7 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, note, record
 from pipimem.cli.results import message_json, search_service, show_messages
 from pipimem.errors import NothingFound
-from pipimem.runtime.lookup import Item
+from pipimem.runtime.recall_preview import Item
 from pipimem.runtime.search_service import SearchService
 from pipimem.text.token_count import estimate
 

@@ -7,7 +7,7 @@ import click
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
 from pipimem.cli.output import note, record, say
 from pipimem.cli.times import past_moment
-from pipimem.runtime.change_history import Point, before_newest, moment, unified
+from pipimem.runtime.history import Point, before_newest, moment, past_of, unified
 
 
 @click.command("diff")
@@ -34,7 +34,7 @@ def command(
 
     In CHANNEL's notes, or in one FILE; by default the newest change.
     """
-    past = chosen.channel(channel).past()
+    past = past_of(chosen.channel(channel))
     first = before_newest(past) if since is None else past.sequence_at(since)
     last = None if until is None else past.sequence_at(until)
     names = [file] if file else [*NOTES]

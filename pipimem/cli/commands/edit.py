@@ -8,6 +8,7 @@ from pipimem.cli.commands.log import show_changes
 from pipimem.cli.options import NOTES, Chosen, channel, chosen, note_file
 from pipimem.cli.output import Failed, note, say
 from pipimem.clock import Clock
+from pipimem.runtime.history import journal_edits, newest_records
 
 
 @click.command("edit")
@@ -22,17 +23,17 @@ def command(chosen: Chosen, channel: str, file: str | None) -> None:
     """
     here = chosen.channel(channel)
     path = here.folder / NOTES[file or "memory"]
-    here.journal_edits(Clock().now())
-    before = here.newest_changes(1)
+    journal_edits(here, Clock().now())
+    before = newest_records(here, 1)
     if not path.exists():
         raise Failed(f"{path} is not there yet: nothing was written to it")
     try:
         click.edit(filename=str(path))
     except click.ClickException as error:
         raise Failed(f"{error.message}; set EDITOR to the editor to use") from error
-    here.journal_edits(Clock().now())
-    after = here.newest_changes(1)
-    here.close()
+    journal_edits(here, Clock().now())
+    after = newest_records(here, 1)
+    here.store.close()
     if not after or (before and after[0].sequence == before[0].sequence):
         say("nothing was changed")
         return

@@ -8,7 +8,7 @@ import click
 
 from pipimem.cli.options import Chosen, chosen, run
 from pipimem.cli.output import Failed, note, say
-from pipimem.runtime.on_disk import WorkspaceStore
+from pipimem.runtime.channel_access import WorkspaceStore
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 

@@ -14,9 +14,18 @@ from pipimem.cli.output import Failed, counted, note, one_line, record, say, sho
 from pipimem.cli.prompts import agreed, confirmed, numbers
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound
-from pipimem.runtime.forget_preview import Forgettable, Trace
-from pipimem.runtime.lookup import Lookup, Source
-from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore, remains_in
+from pipimem.runtime.channel_access import ChannelAccess, WorkspaceStore
+from pipimem.runtime.forgetting import (
+    By,
+    ById,
+    Forgettable,
+    Text,
+    Trace,
+    carry_out,
+    forget_targets,
+    forgettable,
+    remains_in,
+)
 
 # So many of what recall finds are offered for picking.
 _MOST = 12
@@ -88,17 +97,17 @@ def command(
     if verify is not None:
         _verify(chosen.store(), channel, verify, as_json, inside_words=inside_words)
         return
-    here = ChannelOnDisk.opened_or_arrived(chosen.store(), channel)
+    here = ChannelAccess.opened_or_arrived(chosen.store(), channel)
     wanted: str | Sequence[str]
     if query is not None:
         wanted = _picked(chosen, channel, query, yes=yes)
     else:
-        wanted = here.forget_targets(
-            what or "",
-            speaker=speaker or "",
-            message=message or "",
-            inside_words=inside_words,
-        )
+        named: Text | By | ById = Text(what or "", inside_words)
+        if speaker is not None:
+            named = By(speaker)
+        elif message is not None:
+            named = ById(f"log:{message.removeprefix('log:')}")
+        wanted = forget_targets(here.store, named)
     # Of what was picked by hand nothing else may go.
     how = _How(yes, as_json, inside_words, keep_transcript, with_learnt=query is None)
     _forget(here, wanted, how)
@@ -115,24 +124,25 @@ class _How:
     with_learnt: bool
 
 
-def _forget(here: ChannelOnDisk, wanted: str | Sequence[str], how: _How) -> None:
+def _forget(here: ChannelAccess, wanted: str | Sequence[str], how: _How) -> None:
     """Show what would go, ask, forget it, and tell what went.
 
     Raises `Failed` where nobody agrees, or nothing holds it.
     """
-    found, inside = here.forgettable(
-        wanted, keep_transcript=how.keep_transcript, inside_words=how.inside_words
+    found, inside = forgettable(
+        here.store, wanted, keep_transcript=how.keep_transcript, inside_words=how.inside_words
     )
     note("\n".join(preview_lines(found, inside)))
     inside_words = _asked_inside(found, inside, yes=how.yes) or how.inside_words
-    receipt = here.forget(
+    receipt = carry_out(
+        here.store,
         wanted,
         Clock().now(),
         keep_transcript=how.keep_transcript,
         inside_words=inside_words,
         with_learnt=how.with_learnt,
     )
-    here.close()
+    here.store.close()
     if how.as_json:
         record({"channel": here.id, **receipt.counts, "places": receipt.places})
     else:
@@ -164,7 +174,7 @@ def _asked_inside(found: Forgettable, inside: Forgettable, *, yes: bool) -> bool
 
 
 def _why_nothing(
-    here: ChannelOnDisk,
+    here: ChannelAccess,
     wanted: str | Sequence[str],
     inside: Forgettable,
     *,
@@ -174,7 +184,7 @@ def _why_nothing(
     name = here.id
     if inside:
         return f"{name} holds {text!r} only inside other words; --inside-words takes these, too"
-    spared = here.forgettable(wanted)[0].messages if keep_transcript else ()
+    spared = forgettable(here.store, wanted)[0].messages if keep_transcript else ()
     if spared:
         only = f"only {counted(len(spared), 'message')} of log.jsonl in {name} hold {text!r}"
         return f"{only}; --keep-transcript leaves the log as it is"
@@ -223,8 +233,10 @@ def _picked(chosen: Chosen, channel: str, query: str, *, yes: bool) -> list[str]
 
     Raises `NothingFound` where nothing is found, `Failed` where nothing is picked.
     """
-    lookup = Lookup(chosen.store(), chosen.settings(), note)
-    candidates = lookup.recalled(channel, query, automatic=False).candidates[:_MOST]
+    from pipimem.cli.recalls import Recalls, Source  # recall, which others need not load
+
+    recalled = Recalls(chosen).recalled(channel, query, automatic=False)
+    candidates = recalled.candidates[:_MOST]
     items = [one.item for one in candidates]
     # The workspace's own file is people's.
     found = [one for one in items if one.source is not Source.WORKSPACE]

@@ -13,7 +13,7 @@ from pipimem.cli.times import past_time
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Trust
-from pipimem.runtime.entry_list import ListedEntry, listed_entries
+from pipimem.runtime.note_view import ListedEntry, listed_entries
 
 _TEXT = 100
 

@@ -11,7 +11,7 @@ import click
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
 from pipimem.notes.operations import Change, Progress
-from pipimem.runtime.change_history import JournalRecord
+from pipimem.runtime.history import JournalRecord, newest_records
 
 _TEXT = 90
 # A fold that is taken back brings back hundreds of lines: nobody reads more than a screen.
@@ -42,7 +42,7 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
     A commit that changed several things takes several lines. An edit by hand is noted at the next
     turn or job.
     """
-    newest = chosen.channel(channel).newest_changes(count)
+    newest = newest_records(chosen.channel(channel), count)
     if as_json:
         records(map(_json, newest))
     else:

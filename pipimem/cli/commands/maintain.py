@@ -10,8 +10,8 @@ import click
 from pipimem.cli.options import Chosen, as_json, chosen, run
 from pipimem.cli.output import Failed, one_line, record, table
 from pipimem.notes.notes import Refusal
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.maintenance.jobs import Ran
-from pipimem.runtime.open_channel import opened
 
 _TEXT = 200
 
@@ -48,11 +48,11 @@ async def _ran(chosen: Chosen, names: list[str], *, dry_run: bool) -> list[tuple
     jobs: list[tuple[str, Ran]] = []
     async with chosen.opened() as pipimem:
         for name in names:
-            channel = opened(await pipimem.channel(name, create=False))
-            ran = await channel.maintain(forced=True, dry_run=dry_run)
+            upkeep = upkeep_of(await pipimem.channel(name, create=False))
+            ran = await upkeep.maintain(forced=True, dry_run=dry_run)
             jobs += [(name, job) for job in ran]
             if not dry_run:
-                await channel.keep_search()
+                await upkeep.keep_search()
     return jobs
 
 

@@ -8,6 +8,7 @@ import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
 from pipimem.cli.output import counted, note, record, say
+from pipimem.cli.recalls import Recalls
 from pipimem.cli.results import (
     WARMING,
     answer_all,
@@ -17,7 +18,7 @@ from pipimem.cli.results import (
     show_hits,
     show_messages,
 )
-from pipimem.runtime.lookup import Lookup, Recall
+from pipimem.runtime.recall_preview import Recall
 
 
 @click.command("recall")
@@ -64,8 +65,8 @@ def command(
         _batch(chosen, asked, count or BATCH_K, explain=explain, turn=turn)
         return
     (one,) = asked
-    lookup = Lookup(chosen.store(), chosen.settings(), note, count)
-    found, context = _asked(lookup, one, speaker, turn=turn, raw=raw)
+    recalls = Recalls(chosen, count)
+    found, context = _asked(recalls, one, speaker, turn=turn, raw=raw)
     if as_json:
         answer = _json((found, context), count, explain=explain)
         record({**one.fields, **answer, "reason": found.reason})
@@ -76,24 +77,24 @@ def command(
 
 
 def _asked(
-    lookup: Lookup, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
+    recalls: Recalls, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
 ) -> tuple[Recall, str]:
     """What was recalled, and the context: of that alone, or of the whole `turn`."""
     if not turn:
-        found = lookup.recalled(one.channel, one.text, speaker, automatic=not raw)
-        return found, lookup.context(one.channel, found)
-    first = lookup.first_turn(one.channel, one.text, speaker)
+        found = recalls.recalled(one.channel, one.text, speaker, automatic=not raw)
+        return found, recalls.context(one.channel, found)
+    first = recalls.first_turn(one.channel, one.text, speaker)
     return first.recall or Recall(), first.context
 
 
 def _batch(
     chosen: Chosen, asked: list[BatchQuery], count: int, *, explain: bool, turn: bool
 ) -> None:
-    lookup = Lookup(chosen.store(), chosen.settings(), note, count)
+    recalls = Recalls(chosen, count)
     answer_all(
         asked,
-        lambda name: lookup.recalled(name, WARMING),
-        partial(_asked, lookup, turn=turn),
+        lambda name: recalls.recalled(name, WARMING),
+        partial(_asked, recalls, turn=turn),
         partial(_json, count=count, explain=explain),
     )
 

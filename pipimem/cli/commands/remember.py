@@ -13,9 +13,8 @@ from pipimem.cli.output import Failed, fields, nearest, note, record, say
 from pipimem.cli.times import coming_day
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
-from pipimem.runtime.channel_entries import Remembered, rememberable
-from pipimem.runtime.intake import Intake
-from pipimem.runtime.open_channel import opened
+from pipimem.runtime.intake import Intake, rememberable
+from pipimem.runtime.notes import Remembered
 
 
 @click.command("remember")
@@ -60,12 +59,12 @@ def command(
 
     async def remembered() -> Remembered:
         async with chosen.opened() as pipimem:
-            room = opened(await pipimem.channel(channel, kind=of_kind))
+            room = await pipimem.channel(channel, kind=of_kind)
             if channel not in known:
                 note(_made(channel, known))
             elif group and known[channel] != of_kind:
                 note(f"{channel} is a {known[channel]} already and stays one")
-            return await room.remember(text, kind=Kind(kind), speaker=speaker, until=last)
+            return await room.notes.remember(text, kind=Kind(kind), speaker=speaker, until=last)
 
     done = run(remembered)
     if as_json:

@@ -39,7 +39,8 @@ def command(chosen: Chosen, channel: str, yes: bool, as_json: bool) -> None:
     note(f"{here.folder}: {entries} in MEMORY.md, {messages}")
     if not yes:
         confirmed(f"Delete {channel} for good?", "nothing was deleted")
-    here.remove()
+    (info,) = [info for info in store.channels() if info.folder == here.folder]
+    store.remove(info)
     _told(channel, here.folder, as_json)
 
 

@@ -14,7 +14,6 @@ from pipimem.cli.commands.usage import cost_text
 from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind, run
 from pipimem.cli.output import Failed, counted, fields, progress, record, say
-from pipimem.runtime.open_channel import opened
 from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
 from pipimem.runtime.usage_sums import UsageSum, usage_sum
 
@@ -98,7 +97,7 @@ async def _replayed(
     # Nobody reads a replay's turns: a model that picks among what was recalled would only cost.
     settings = replace(settings, recall=replace(settings.recall, rerank="never"))
     async with chosen.opened(settings=settings, clock=time.clock()) as pipimem:
-        channel = opened(await pipimem.channel(name, kind=kind))
+        channel = await pipimem.channel(name, kind=kind)
         async with metrics.served(pipimem):
             with progress(f"replaying {file.name}", len(messages)) as moved:
                 done = await replay(

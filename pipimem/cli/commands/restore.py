@@ -14,7 +14,15 @@ from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import exact_moment
 from pipimem.clock import Clock
 from pipimem.notes.files import File
-from pipimem.runtime.change_history import Past, Point, edits_after, moment
+from pipimem.runtime.history import (
+    Past,
+    Point,
+    edits_after,
+    journal_edits,
+    moment,
+    past_of,
+    restored,
+)
 from pipimem.text.markdown.line_edits import Splice
 
 _NOT = "nothing was restored"
@@ -42,8 +50,8 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     """
     here = chosen.channel(channel)
     now = Clock().now()
-    here.journal_edits(now)
-    past = here.past()
+    journal_edits(here, now)
+    past = past_of(here)
     sequence = past.sequence_at(to)
     for line in _warnings(past, sequence):
         note(line)
@@ -51,8 +59,8 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
         confirmed(f"Put the notes back to {moment(past, sequence)}?", _NOT)
         if sequence == past.begins:
             confirmed("All that was learnt goes out of the notes. Really?", _NOT)
-    done = here.restore(sequence, now)
-    here.close()
+    done = restored(here, sequence, now)
+    here.store.close()
     if as_json:
         changes = [asdict(change) for change in done.outcome.changes]
         edits = [edit.sequence for edit in done.edits]

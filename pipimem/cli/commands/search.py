@@ -13,6 +13,7 @@ import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
 from pipimem.cli.output import counted, note, record
+from pipimem.cli.recalls import Recalls
 from pipimem.cli.results import (
     WARMING,
     answer_all,
@@ -27,7 +28,7 @@ from pipimem.cli.results import (
 )
 from pipimem.cli.times import past_time
 from pipimem.notes.message import Role
-from pipimem.runtime.lookup import Item, hits_in_notes
+from pipimem.runtime.recall_preview import Item
 from pipimem.runtime.search_service import (
     Filters,
     Hit,
@@ -144,8 +145,7 @@ def _require_some_time(after: datetime | None, before: datetime | None) -> None:
 def _noted(
     chosen: Chosen, asked: BatchQuery, count: int, filters: Filters
 ) -> tuple[SearchHit, ...]:
-    store, settings = chosen.store(), chosen.settings()
-    return tuple(hits_in_notes(store, settings, asked.channel, asked.text, count, filters))
+    return tuple(Recalls(chosen, embeds=False).in_notes(asked.channel, asked.text, count, filters))
 
 
 def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters: Filters) -> None:

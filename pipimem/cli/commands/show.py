@@ -13,7 +13,7 @@ from pipimem.cli.output import one_line, records, say
 from pipimem.cli.results import FORGOTTEN
 from pipimem.notes.files import File
 from pipimem.notes.message import Message
-from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.channel_access import ChannelAccess
 
 _FILES = {**NOTES, "archive": File.ARCHIVE}
 _LOG = "log"
@@ -60,7 +60,7 @@ def command(
 
 
 def _chosen_messages(
-    here: ChannelOnDisk, count: int | None, session: str | None
+    here: ChannelAccess, count: int | None, session: str | None
 ) -> Iterable[Message]:
     """The newest `count` messages (all without), of one session where it is named."""
     messages: Iterable[Message] = here.messages()
@@ -69,12 +69,12 @@ def _chosen_messages(
     return messages if count is None else deque(messages, maxlen=count)
 
 
-def _file_json(here: ChannelOnDisk, name: str) -> dict[str, object]:
+def _file_json(here: ChannelAccess, name: str) -> dict[str, object]:
     path, text = here.folder / _FILES[name], here.text(_FILES[name])
     return {"channel": here.id, "file": name, "path": path, "text": text}
 
 
-def _show(here: ChannelOnDisk, names: Iterable[str]) -> None:
+def _show(here: ChannelAccess, names: Iterable[str]) -> None:
     for name in names:
         text = here.text(_FILES[name]).strip()
         say(f"── {here.folder / _FILES[name]} ──\n{text or '(empty)'}\n")

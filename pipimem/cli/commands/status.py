@@ -14,9 +14,9 @@ import click
 from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, fields, minute, note, one_line, record, table
 from pipimem.clock import Clock
+from pipimem.runtime.channel_access import WorkspaceStore
 from pipimem.runtime.channel_status import ChannelStatus, RecallWaits, channel_statuses
 from pipimem.runtime.health_report import Today, missing_embedder, today
-from pipimem.runtime.on_disk import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.runtime.fleet.overview import FleetOverview

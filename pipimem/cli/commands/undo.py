@@ -16,8 +16,15 @@ from pipimem.clock import Clock
 from pipimem.errors import CannotTakeBack
 from pipimem.notes.files import File
 from pipimem.notes.operations import Author
-from pipimem.runtime.change_history import Undone
-from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.channel_access import ChannelAccess
+from pipimem.runtime.history import (
+    Undone,
+    change_in_question,
+    changes_of,
+    forgotten_at,
+    past_of,
+    undone,
+)
 
 
 @click.command("undo")
@@ -66,14 +73,14 @@ def command(
     else:
         if seq is None and not yes:
             _ask_if_unexpected(here)
-        done = here.undo(seq, Clock().now())
-        here.close()
+        done = undone(here, seq, Clock().now())
+        here.store.close()
         _show(done, channel, as_json=as_json)
 
 
-def _ask_if_unexpected(here: ChannelOnDisk) -> None:
+def _ask_if_unexpected(here: ChannelAccess) -> None:
     """Name what would be taken back where that is an older change or an edit by hand, and ask."""
-    found = here.to_be_asked(Clock().now())
+    found = change_in_question(here, Clock().now())
     if found is None:
         return
     what = f"change {found.sequence} ({found.task}, {minute(found.time)})"
@@ -87,10 +94,10 @@ def _ask_if_unexpected(here: ChannelOnDisk) -> None:
 
 
 def _all_of(
-    here: ChannelOnDisk, author: Author, since: datetime, *, yes: bool, as_json: bool
+    here: ChannelAccess, author: Author, since: datetime, *, yes: bool, as_json: bool
 ) -> None:
     """Ask, take back, and say what was; ends with 1 where a change is in the way."""
-    found = here.changes_of(author, since)
+    found = changes_of(past_of(here), author, since)
     _note_forgetting(here, since)
     changes = f"{counted(len(found), 'change')} of {author}"
     if found and not yes:
@@ -99,13 +106,13 @@ def _all_of(
     refused = 0
     for one in found:
         try:
-            done = here.undo(one.sequence, Clock().now())
+            done = undone(here, one.sequence, Clock().now())
         except CannotTakeBack as error:
             refused += 1
             note(str(error))
         else:
             _show(done, here.id, as_json=as_json)
-    here.close()
+    here.store.close()
     if not as_json:
         were = "was" if len(found) == 1 else "were"
         say(f"{len(found) - refused} of {changes} {were} taken back")
@@ -113,9 +120,9 @@ def _all_of(
         raise SystemExit(1)
 
 
-def _note_forgetting(here: ChannelOnDisk, since: datetime) -> None:
+def _note_forgetting(here: ChannelAccess, since: datetime) -> None:
     """Say so where a forgetting since then ended the undo of what came before it."""
-    forgotten = here.forgotten_at()
+    forgotten = forgotten_at(here)
     if forgotten and since < datetime.fromisoformat(forgotten):
         note(f"Changes before the forgetting of {minute(forgotten)} can no longer be taken back.")
 

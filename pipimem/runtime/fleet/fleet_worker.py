@@ -19,7 +19,7 @@ from pipimem.runtime.fleet.job_queue import STALLED_AFTER, JobQueue
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.scheduler import RETRY_AFTER_CANCEL
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.fleet.visits import Visits, seconds_until
@@ -50,7 +50,7 @@ class FleetWorker:
     settings: MaintenanceSettings
     clock: Clock
     fleet: Fleet
-    open_for_visit: Callable[[str], OpenChannel | None]
+    open_for_visit: Callable[[str], ChannelUpkeep | None]
     background: Background
     report: Callable[[Visit], None] | None = None
     _last_scan: float = field(default=float("-inf"))
@@ -140,7 +140,7 @@ class FleetWorker:
         if scope.cancelled_caught:
             await to_thread.run_sync(self.visits.set, folder, RETRY_AFTER_CANCEL)
 
-    async def _done(self, folder: str, kind: str, channel: OpenChannel) -> None:
+    async def _done(self, folder: str, kind: str, channel: ChannelUpkeep) -> None:
         outcome = await self.background.attempt(
             kind, partial(channel.maintain, only=(kind,)), folder, warns=self.report is None
         )
@@ -152,7 +152,9 @@ class FleetWorker:
         if self.report is not None:
             self.report(Visit(channel.id, tuple(outcome), due))
 
-    async def _set_due(self, folder: str, channel: OpenChannel, done: str = "") -> datetime | None:
+    async def _set_due(
+        self, folder: str, channel: ChannelUpkeep, done: str = ""
+    ) -> datetime | None:
         """Notes when a channel is next due by the clock, once the job `done` was done, if any.
 
         A gate that its own job left open has a job that could do nothing: tomorrow again. While

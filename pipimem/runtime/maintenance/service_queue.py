@@ -83,16 +83,6 @@ class Embedding(ServiceQueue):
 
 async def embedded(service: RecallService, embeddings: Embeddings) -> None:
     """Embed all that a channel lacks, and keep it."""
-    while await to_thread.run_sync(embed_missing, service, embeddings, _AT_ONCE):
+    while await to_thread.run_sync(service.embed_missing, embeddings, _AT_ONCE):
         pass
     await to_thread.run_sync(service.keep_vectors)
-
-
-def embed_missing(service: RecallService, embeddings: Embeddings, most: int | None = None) -> bool:
-    """Embed up to `most` texts without vectors; whether any were, so more may follow."""
-    texts = service.texts_without_vectors(most)
-    vectors = embeddings.passages(texts) if texts else None
-    if vectors is None:
-        return False
-    service.add_vectors(texts, vectors)
-    return True

@@ -23,7 +23,7 @@ from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.changed_files import JOB, SCAN, ChangedFiles
 from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.maintenance.scheduler import Scheduler
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import Settings
 from pipimem.store.leader_lock import LeaderLock
 from pipimem.store.schedule import ChannelStamp, ScheduledVisit
@@ -67,8 +67,8 @@ class MaintenanceWorker:
     store: WorkspaceStore
     settings: Settings
     clock: Clock
-    opened: Callable[[str], OpenChannel | None]
-    open_for_visit: Callable[[str], OpenChannel | None]
+    opened: Callable[[str], ChannelUpkeep | None]
+    open_for_visit: Callable[[str], ChannelUpkeep | None]
     background: Background
     report: Callable[[Visit], None] | None = None
     _scheduler: Scheduler = field(init=False)
@@ -228,7 +228,7 @@ class MaintenanceWorker:
             await self._files.note(folder, ScheduledVisit(due, ""))
         return Visit(host.id if host else folder, due=due, problem=failure.why)
 
-    async def _visit(self, folder: str, host: OpenChannel | None) -> Visit | None:
+    async def _visit(self, folder: str, host: ChannelUpkeep | None) -> Visit | None:
         """Run the open jobs of a channel; `None` for a folder that is no channel."""
         channel, stamps, gates = await to_thread.run_sync(self._inspect, folder, host)
         if channel is None:
@@ -251,7 +251,7 @@ class MaintenanceWorker:
         return Visit(channel.id, tuple(ran), due)
 
     async def _unloaded(
-        self, host: OpenChannel, idle_for: float, due: datetime | None
+        self, host: ChannelUpkeep, idle_for: float, due: datetime | None
     ) -> datetime | None:
         """Free the memory of a quiet channel; returns when it is due, if only to free it."""
         if idle_for >= _QUIET:
@@ -261,8 +261,8 @@ class MaintenanceWorker:
         return due
 
     def _inspect(
-        self, folder: str, host: OpenChannel | None
-    ) -> tuple[OpenChannel | None, ChannelStamp, Mapping[str, Gate]]:
+        self, folder: str, host: ChannelUpkeep | None
+    ) -> tuple[ChannelUpkeep | None, ChannelStamp, Mapping[str, Gate]]:
         """The channel of a folder, its file stamps and gates. Reads files: call in a thread."""
         # First: what changes from here on has another mark.
         stamps = self._files.stamp(folder)

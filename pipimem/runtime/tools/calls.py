@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime, tzinfo
+from typing import Any, Protocol
 
 from pipimem.errors import ArgumentError, ChannelError, PipimemError, StoreError, described
 from pipimem.notes.kinds import Kind
 from pipimem.recall.items import Item, Source
+from pipimem.runtime.notes import ChannelNotes, Remembered
 from pipimem.runtime.search_service import SearchHit
+from pipimem.runtime.talk import ChannelTalk
 from pipimem.runtime.tools.arguments import calls_in, checked, checked_item
-from pipimem.runtime.tools.citations import cited
+from pipimem.runtime.tools.citations import cited, file_of, whole_entries
 from pipimem.runtime.tools.definitions import CHANNEL, Tool, tool_named
-from pipimem.runtime.tools.whole_entries import file_of, whole_entries
 from pipimem.text.secrets import redacted
-
-if TYPE_CHECKING:
-    from pipimem.runtime.channel_entries import Remembered
-    from pipimem.runtime.channel_memory import ChannelMemory
 
 _COUNT = 10
 # Entries that a new one may replace.
@@ -45,8 +42,25 @@ class ToolResult:
         return json.dumps(self.value, ensure_ascii=False)
 
 
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """The parts of a conversation that tools work on, and whether they may only read."""
+
+    notes: ChannelNotes
+    talk: ChannelTalk
+    time_zone: tzinfo
+    is_off_the_record: bool
+
+
+class ToolCaller(Protocol):
+    """A conversation whose tools can be called."""
+
+    async def call_tool(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Carry out one call of a tool."""
+
+
 async def called(
-    channel: ChannelMemory, name: str, arguments: Mapping[str, Any] | str | None
+    channel: ToolContext, name: str, arguments: Mapping[str, Any] | str | None
 ) -> ToolResult:
     """Carries out one call of a tool; what the model did wrong is told in the result.
 
@@ -64,7 +78,7 @@ async def called(
 
 
 async def called_in(
-    opened: Callable[..., Awaitable[ChannelMemory]],
+    opened: Callable[..., Awaitable[ToolCaller]],
     name: str,
     arguments: Mapping[str, Any] | str | None,
 ) -> ToolResult:
@@ -82,7 +96,7 @@ async def called_in(
         return refused(ArgumentError("There is no such conversation here; nothing was done."))
     except PipimemError as error:
         return refused(error)
-    return await called(channel, name, given)
+    return await channel.call_tool(name, given)
 
 
 def refused(error: Exception) -> ToolResult:
@@ -93,15 +107,15 @@ def refused(error: Exception) -> ToolResult:
 # ── searching ─────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _search(channel: ChannelMemory, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+async def _search(channel: ToolContext, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     if "around" in given:
-        said = await channel.timeline(_message(given["around"]))
+        said = await channel.talk.timeline(_message(given["around"]))
         return {"messages": await _shown(channel, said)}
     if "ids" in given:
         return await _whole(channel, given["ids"])
     if not given["query"].strip():
         raise ArgumentError("'query' must hold some words to look for.")
-    hits = await channel.search(
+    hits = await channel.talk.search(
         given["query"],
         count=given.get("count", _COUNT),
         where=given.get("where", "all"),
@@ -114,9 +128,9 @@ async def _search(channel: ChannelMemory, _tool: Tool, given: Mapping[str, Any])
     return {"hits": [], "note": f"Is {given['speaker']!r} how the name is written here?"}
 
 
-async def _whole(channel: ChannelMemory, names: Sequence[str]) -> dict[str, Any]:
+async def _whole(channel: ToolContext, names: Sequence[str]) -> dict[str, Any]:
     """Messages and entries by their ids, each with its whole text or why there is none."""
-    known = await whole_entries(channel, names)
+    known = await whole_entries(channel.notes, names)
     results = []
     for name in names:
         if name in known:
@@ -130,18 +144,18 @@ async def _whole(channel: ChannelMemory, names: Sequence[str]) -> dict[str, Any]
     return {"results": results}
 
 
-async def _message_whole(channel: ChannelMemory, name: str) -> dict[str, Any]:
-    (shown,) = await _shown(channel, await channel.detail(_message(name)))
+async def _message_whole(channel: ToolContext, name: str) -> dict[str, Any]:
+    (shown,) = await _shown(channel, await channel.talk.detail(_message(name)))
     return shown
 
 
-async def _hits(channel: ChannelMemory, hits: Sequence[SearchHit]) -> list[dict[str, Any]]:
+async def _hits(channel: ToolContext, hits: Sequence[SearchHit]) -> list[dict[str, Any]]:
     return await _shown(channel, [replace(hit.item, text=hit.excerpt) for hit in hits])
 
 
-async def _shown(channel: ChannelMemory, items: Sequence[Item]) -> list[dict[str, Any]]:
+async def _shown(channel: ToolContext, items: Sequence[Item]) -> list[dict[str, Any]]:
     """Each item with its text and where it comes from."""
-    citations = await cited(channel, items)
+    citations = await cited(channel.talk, items)
     return [
         {"id": item.id, "text": item.text, "source": citation}
         for item, citation in zip(items, citations, strict=True)
@@ -152,7 +166,7 @@ def _message(name: str) -> str:
     return name.removeprefix(f"{Source.LOG}:")
 
 
-def _time(channel: ChannelMemory, given: Mapping[str, Any], name: str) -> datetime | None:
+def _time(channel: ToolContext, given: Mapping[str, Any], name: str) -> datetime | None:
     """A time in the zone of the workspace where none is given."""
     if name not in given:
         return None
@@ -169,13 +183,13 @@ def _time(channel: ChannelMemory, given: Mapping[str, Any], name: str) -> dateti
 # ── changing ──────────────────────────────────────────────────────────────────────────────────────
 
 
-async def _save(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+async def _save(channel: ToolContext, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     async def saved(item: Mapping[str, Any]) -> dict[str, Any]:
         one = checked_item(tool, item)
         text = _titled(one["text"], one.get("title", ""), one.get("tags", ()))
         # Before it is there: of two entries that say nearly the same a search shows one.
-        similar = await channel.search(text, count=_SIMILAR + 1, where="notes")
-        done = await channel.remember(
+        similar = await channel.talk.search(text, count=_SIMILAR + 1, where="notes")
+        done = await channel.notes.remember(
             text,
             kind=Kind(one.get("kind", Kind.FACT)),
             speaker=one.get("speaker", ""),
@@ -183,7 +197,7 @@ async def _save(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) ->
             supersedes=one.get("supersedes", ()),
             as_quote=True,
         )
-        known = {f"{Source.MEMORY}:{entry.id}" for entry in await channel.entries()}
+        known = {f"{Source.MEMORY}:{entry.id}" for entry in await channel.notes.entries()}
         known -= {f"{Source.MEMORY}:{change.id}" for change in done.changes}
         others = [hit for hit in similar if hit.item.id in known]
         return {**_changed(done), "similar": await _hits(channel, others[:_SIMILAR])}
@@ -191,33 +205,36 @@ async def _save(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) ->
     return await _all(given, saved)
 
 
-async def _update(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+async def _update(channel: ToolContext, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     async def updated(item: Mapping[str, Any]) -> dict[str, Any]:
         one = checked_item(tool, item)
         kind = Kind(one["kind"]) if "kind" in one else None
-        return _changed(await channel.update(one["id"], one["text"], kind=kind))
+        return _changed(await channel.notes.update(one["id"], one["text"], kind=kind))
 
     return await _all(given, updated)
 
 
-async def _forget(channel: ChannelMemory, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+async def _forget(channel: ToolContext, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     if "query" in given:
-        hits = await channel.search(given["query"], where="notes")
+        hits = await channel.talk.search(given["query"], where="notes")
         entries = [hit for hit in hits if hit.item.source is Source.MEMORY]
         return {"would_take_out": await _hits(channel, entries), "taken_out": []}
 
     async def taken(name: str) -> dict[str, Any]:
-        return {"id": name, **_changed(await channel.take_out(name))}
+        return {"id": name, **_changed(await channel.notes.take_out(name))}
 
     results = await _each(given["ids"], taken)
     is_done = any("changes" in result for result in results)
     return {"results": results, "note": _UNDO} if is_done else {"results": results}
 
 
-async def _rate(channel: ChannelMemory, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+async def _rate(channel: ToolContext, tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     async def rated(item: Mapping[str, Any]) -> dict[str, Any]:
         one = checked_item(tool, item)
-        return {"id": one["id"], **_changed(await channel.rate(one["id"], helpful=one["helpful"]))}
+        return {
+            "id": one["id"],
+            **_changed(await channel.notes.rate(one["id"], helpful=one["helpful"])),
+        }
 
     return await _all(given, rated)
 
@@ -283,7 +300,7 @@ def _day(given: Mapping[str, Any], name: str) -> date | None:
         raise ArgumentError(f"{name!r} must be a day as 2026-03-31, not {given[name]!r}.") from None
 
 
-_Action = Callable[["ChannelMemory", Tool, Mapping[str, Any]], Awaitable[dict[str, Any]]]
+_Action = Callable[[ToolContext, Tool, Mapping[str, Any]], Awaitable[dict[str, Any]]]
 _ACTIONS: Mapping[str, _Action] = {
     "memory_search": _search,
     "memory_save": _save,

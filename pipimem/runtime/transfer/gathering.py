@@ -18,8 +18,7 @@ from pipimem.notes.ledger import Tombstone, tombstone_names
 from pipimem.notes.message import YEARS, Message
 from pipimem.notes.note_draft import bullet_text
 from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Operation, Trust
-from pipimem.runtime.channel_entries import rememberable
-from pipimem.runtime.intake import Intake
+from pipimem.runtime.intake import Intake, rememberable
 from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
 from pipimem.runtime.transfer.spool import Spool
 from pipimem.store.transcript.known_ids import KnownIds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 
 from pipimem.notes.operations import Author
-from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.replay import EventTime
 from pipimem.store.channel import ChannelStore
 from pipimem.store.transfer.import_log import ImportLog, content_mark
@@ -36,8 +36,8 @@ async def learnt(
         # Each channel lives in the time of its own talk.
         time = EventTime()
         async with open_runtime(clock=time.clock()) as pipimem:
-            channel = opened(await pipimem.channel(name, create=False))
-            before = channel.store.ledger.sequence
+            channel = await pipimem.channel(name, create=False)
+            before = upkeep_of(channel).store.ledger.sequence
             reason = await _consolidated(channel, time)
         await to_thread.run_sync(_note, workspace, number, name, before)
         if reason:
@@ -62,12 +62,14 @@ def _note(workspace: WorkspaceStore, number: int, name: str, before: int) -> Non
     log.add(replace(found, channels=tuple(channels)))
 
 
-async def _consolidated(channel: OpenChannel, time: EventTime) -> str:
-    last = await to_thread.run_sync(lambda: channel.store.transcript.last_number)
-    newest = await to_thread.run_sync(lambda: list(channel.store.transcript.window(last - 1)))
+async def _consolidated(channel: Channel, time: EventTime) -> str:
+    last = await to_thread.run_sync(lambda: upkeep_of(channel).store.transcript.last_number)
+    newest = await to_thread.run_sync(
+        lambda: list(upkeep_of(channel).store.transcript.window(last - 1))
+    )
     for message in newest:
         time.seen(message.time)
-    model = channel.settings.model
+    model = upkeep_of(channel).access.settings.model
     deadline = max(model.consolidate_timeout, model.consolidate_gate_timeout)
     receipt = await channel.before_compaction(deadline=deadline)
     if receipt.state != "consolidated":

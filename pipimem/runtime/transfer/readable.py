@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from pipimem.notes.files import File
-from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.transfer.archives import chosen_channels
 from pipimem.settings import Settings, settings_from
 from pipimem.store.disk.files import read_text
@@ -34,7 +34,7 @@ def export_markdown(
             if name.endswith(".md"):
                 count += _add(archive, name, read_text(workspace.root / name, workspace.root) or "")
         for done, channel in enumerate(channels, 1):
-            here = ChannelOnDisk.opened(workspace, channel.id)
+            here = ChannelAccess.opened(workspace, channel.id)
             for file in File:
                 count += _add(archive, f"{channel.folder.name}/{file}", here.text(file))
             packed(done)
@@ -56,13 +56,13 @@ def export_redacted(
     channels = chosen_channels(workspace, names)
     placeholders: dict[str, str] = {}
     for channel in channels:
-        for name in _names_of(ChannelOnDisk.opened(workspace, channel.id), channel):
+        for name in _names_of(ChannelAccess.opened(workspace, channel.id), channel):
             placeholders.setdefault(name, f"[P{len(placeholders) + 1}]")
     _add_parts(placeholders)
     count = 0
     with new_archive(target) as archive:
         for number, channel in enumerate(channels, 1):
-            here = ChannelOnDisk.opened(workspace, channel.id)
+            here = ChannelAccess.opened(workspace, channel.id)
             for file in File:
                 text = _clean(here.text(file), placeholders, settings)
                 count += _add(archive, f"channel-{number}/{file}", text)
@@ -75,7 +75,7 @@ def _clean(text: str, placeholders: dict[str, str], settings: Settings) -> str:
     return without_names(redacted(kept, own=settings.secrets), placeholders)
 
 
-def _names_of(here: ChannelOnDisk, channel: ChannelInfo) -> Iterator[str]:
+def _names_of(here: ChannelAccess, channel: ChannelInfo) -> Iterator[str]:
     """The names of all who spoke or are quoted, oldest first, then the channel's own."""
     notes = here.notes()
     found = [message.speaker for message in here.messages() if message.role == "user"]

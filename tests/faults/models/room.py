@@ -135,13 +135,13 @@ async def talked(
             channel = await pipimem.channel("room", kind="group")
             adds = tuple(Add(Kind.FACT, text, Trust.INFERRED) for text in LEARNT)
             await channel._jobs.commit(Decision("consolidate", Author.MODEL, adds))
-            await channel.remember("Never deploy on a Friday", kind=Kind.CONSTRAINT)
+            await channel.notes.remember("Never deploy on a Friday", kind=Kind.CONSTRAINT)
             when = datetime.fromisoformat("2026-03-02T08:59:00+08:00")
             talk = [
                 Message("user", SAID, "said-1", when, "Dana"),
                 Message("assistant", "Noted.", "said-2", when, "pipi"),
             ]
-            await channel.take_in(talk)
+            await channel.talk.append(talk)
             yield Room(root, channel, mind, used)
             mind.fault = None  # closing thinks once more
 

@@ -9,15 +9,15 @@ from benchmarks.faults.journeys import adding
 from benchmarks.faults.journeys import runtime as opened_runtime
 from pipimem import Pipimem
 from pipimem.errors import LockLost, LockTimeout
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.job_runner import JobRunner
-from pipimem.runtime.open_channel import opened
 from pipimem.store.fleet.database import Database
 
 pytestmark = pytest.mark.anyio
 
 
 async def jobs_of(pipimem: Pipimem) -> JobRunner:
-    return opened(await pipimem.channel("team"))._jobs
+    return upkeep_of(await pipimem.channel("team")).jobs
 
 
 async def test_one_host_thinks_about_a_channel_at_a_time(root: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from benchmarks.faults.journeys import runtime as opened_runtime
 from benchmarks.fleet.postgres import Server
-from pipimem import Message
-from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem import Message, Visible
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.store.fleet.database import Database
 
 pytestmark = pytest.mark.anyio
@@ -24,55 +24,55 @@ def outage(server: Server, database: Database) -> Iterator[Server]:
         server.start()
 
 
-async def said(channel: OpenChannel, text: str) -> None:
+async def said(channel: Channel, text: str) -> None:
     """A turn, with its two halves."""
     turn = await channel.before_turn(text)
     await channel.after_turn(turn, [Message.user(text), Message.assistant(f"noted: {text}")])
 
 
-def texts(channel: OpenChannel) -> list[str]:
-    return [message.content for message in channel.store.transcript.messages()]
+def texts(channel: Channel) -> list[str]:
+    return [message.content for message in upkeep_of(channel).store.transcript.messages()]
 
 
 async def test_talk_waits_for_the_database(root: Path, outage: Server) -> None:
     """Each turn ends, nothing is lost, doubled or out of order, also by another host."""
     async with opened_runtime(root) as one:
-        channel = opened(await one.channel("team"))
+        channel = await one.channel("team")
         await said(channel, "before the outage")
         outage.stop()
         for number in range(3):
             await said(channel, f"turn {number} of the outage")
-        waiting = [message.content for message in channel.store.transcript.spooled()]
+        waiting = [message.content for message in upkeep_of(channel).store.transcript.spooled()]
         assert waiting[::2] == [f"turn {number} of the outage" for number in range(3)]
         receipt = await channel.before_compaction()
         assert (receipt.may_compact, receipt.state) == (True, "deferred")
         outage.start()
         async with opened_runtime(root) as two:
-            await said(opened(await two.channel("team")), "after the outage")
+            await said(await two.channel("team"), "after the outage")
         expected = [
             text
             for what in ("before the outage", *waiting[::2], "after the outage")
             for text in (what, f"noted: {what}")
         ]
         assert texts(channel) == expected
-        assert list(channel.store.transcript.spooled()) == []
+        assert list(upkeep_of(channel).store.transcript.spooled()) == []
 
 
 async def test_what_waits_is_recalled_at_once(root: Path, outage: Server) -> None:
     """On this host a later turn is shown what was said in the outage."""
     async with opened_runtime(root) as pipimem:
-        channel = opened(await pipimem.channel("team"))
+        channel = await pipimem.channel("team")
         await said(channel, "good morning")
         outage.stop()
         await said(channel, "the spare key lies under the blue flowerpot")
-        turn = await channel.before_turn("where is the spare key?", sees_from=None)
+        turn = await channel.before_turn("where is the spare key?", visible=Visible.NOTHING)
     assert "blue flowerpot" in turn.recalled
 
 
 async def test_private_words_do_not_wait(root: Path, outage: Server) -> None:
     """What is never written is not written beside the transcript either."""
     async with opened_runtime(root) as pipimem:
-        channel = opened(await pipimem.channel("team"))
+        channel = await pipimem.channel("team")
         outage.stop()
         await said(
             channel,
@@ -90,10 +90,10 @@ async def test_a_turn_asks_the_database_nothing_before_the_model(
     """`before_turn` reads files alone."""
     assert database.statements
     async with opened_runtime(root) as pipimem:
-        channel = opened(await pipimem.channel("team"))
+        channel = await pipimem.channel("team")
         await said(channel, "the kettle is in the small kitchen")
-        await channel.remember("the kettle is in the small kitchen")
-        fleet = channel.store.workspace.fleet
+        await channel.notes.remember("the kettle is in the small kitchen")
+        fleet = upkeep_of(channel).store.workspace.fleet
         assert fleet is not None
         before = fleet.database.statements
         turn = await channel.before_turn("where is the kettle?")

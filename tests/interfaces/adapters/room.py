@@ -13,8 +13,8 @@ FACT = "The staging database runs Postgres 16 since the upgrade in March."
 
 async def taught(channel: Channel) -> None:
     """A rule that comes with every turn, and a fact that comes when it is asked for."""
-    await channel.remember(RULE, kind=Kind.CONSTRAINT, speaker="Dana")
-    await channel.remember(FACT, speaker="Dana")
+    await channel.notes.remember(RULE, kind=Kind.CONSTRAINT, speaker="Dana")
+    await channel.notes.remember(FACT, speaker="Dana")
 
 
 def logged(root: Path) -> list[tuple[str, str, str]]:

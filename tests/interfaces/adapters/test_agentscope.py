@@ -19,7 +19,6 @@ from agentscope.tool import FunctionTool, ToolChunk, Toolkit
 from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
 from pipimem.adapters.agentscope import AgentScopeMiddleware
 from pipimem.runtime import channel as channel_module
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
 from tests.interfaces.adapters.agentscope_model import ScriptedModel, texts, tool_call
@@ -57,8 +56,8 @@ def middleware_of(agent: Agent) -> AgentScopeMiddleware:
 
 def before_turns() -> Any:
     """Carried out, and kept."""
-    before = OpenChannel.before_turn
-    return mock.patch.object(OpenChannel, "before_turn", autospec=True, side_effect=before)
+    before = Channel.before_turn
+    return mock.patch.object(Channel, "before_turn", autospec=True, side_effect=before)
 
 
 def dana(text: str) -> UserMsg:
@@ -240,9 +239,9 @@ async def test_a_scope_that_is_cancelled_loses_nothing(channel: Channel, root: P
 async def test_what_is_stored_is_not_handed_in_again(channel: Channel) -> None:
     """A long context would be masked anew with each reply."""
     agent = agent_of(channel, ScriptedModel("ok"))
-    after = OpenChannel.after_turn
+    after = Channel.after_turn
     for number in range(3):
-        with mock.patch.object(OpenChannel, "after_turn", autospec=True, side_effect=after) as made:
+        with mock.patch.object(Channel, "after_turn", autospec=True, side_effect=after) as made:
             await agent.reply(dana(f"number {number}"))
         (call,) = made.call_args_list
         assert [message.content for message in call.args[2]] == [f"number {number}", "ok"]
@@ -328,14 +327,14 @@ async def test_a_reply_that_waits_for_a_person_goes_on_in_the_same_turn(
     await agent.reply(UserConfirmResultEvent(reply_id=asked[0].reply_id, confirm_results=confirmed))
     assert FACT in model.sent()
     assert [text for _, _, text in logged(root)][2:] == [QUESTION, "noon", "noon, and 16"]
-    assert [one.recalls for one in await channel.entries() if one.text == FACT] == [1]
+    assert [one.recalls for one in await channel.notes.entries() if one.text == FACT] == [1]
 
 
 async def test_a_full_disk_costs_no_answer_and_no_message(channel: Channel, root: Path) -> None:
     """What could not be stored is handed in again with the next reply."""
     agent = agent_of(channel, ScriptedModel("ok"))
     full = StoreError("no space left on device")
-    with mock.patch.object(OpenChannel, "after_turn", side_effect=full):
+    with mock.patch.object(Channel, "after_turn", side_effect=full):
         assert (await agent.reply(dana("one"))).get_text_content() == "ok"
     assert middleware_of(agent).problem == "no space left on device"
     assert logged(root) == []
@@ -398,7 +397,7 @@ async def test_the_gate_refuses_a_compaction_when_the_model_cannot_learn(root: P
 async def test_no_gate_is_asked_while_nothing_is_to_be_compacted(channel: Channel) -> None:
     """AgentScope calls the hook before every call of the model."""
     agent = agent_of(channel, ScriptedModel("ok"))
-    with mock.patch.object(OpenChannel, "before_compaction", side_effect=AssertionError):
+    with mock.patch.object(Channel, "before_compaction", side_effect=AssertionError):
         await agent.reply(dana("hello"))
     assert middleware_of(agent).receipt is None
 

@@ -17,7 +17,6 @@ from langgraph.checkpoint.memory import InMemorySaver
 from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
 from pipimem.adapters.langchain import LangChainMiddleware
 from pipimem.runtime import channel as channel_module
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
 from tests.interfaces.adapters.langchain_model import ScriptedChatModel, texts, tool_call
@@ -57,8 +56,8 @@ class Bot:
 
 def before_turns() -> Any:
     """Carried out, and kept."""
-    before = OpenChannel.before_turn
-    return mock.patch.object(OpenChannel, "before_turn", autospec=True, side_effect=before)
+    before = Channel.before_turn
+    return mock.patch.object(Channel, "before_turn", autospec=True, side_effect=before)
 
 
 def said(root: Path) -> list[str]:
@@ -201,7 +200,9 @@ async def test_the_platforms_ids_are_kept(channel: Channel) -> None:
     """So a message that is taken back on the platform can be forgotten by its id."""
     bot = Bot(channel, "ok")
     await bot.hear("The code name is Lantern.", known="msg-17")
-    assert [item.text for item in await channel.detail("msg-17")] == ["The code name is Lantern."]
+    assert [item.text for item in await channel.talk.detail("msg-17")] == [
+        "The code name is Lantern."
+    ]
 
 
 @pytest.mark.parametrize("keeps", [True, False], ids=["checkpointer", "stateless"])
@@ -307,7 +308,7 @@ async def test_a_full_disk_costs_no_answer_and_no_message(channel: Channel, root
     """What could not be stored is handed in again with the next turn."""
     bot = Bot(channel, "ok")
     full = StoreError("no space left on device")
-    with mock.patch.object(OpenChannel, "after_turn", side_effect=full):
+    with mock.patch.object(Channel, "after_turn", side_effect=full):
         assert await bot.hear("one") == "ok"
     assert bot.memory.problem == "no space left on device"
     assert said(root) == []
@@ -321,7 +322,7 @@ async def test_a_disk_that_was_full_for_many_turns_spoils_none_afterwards(
 ) -> None:
     """More turns wait to be stored than the middleware keeps."""
     bot = Bot(channel, "ok")
-    with mock.patch.object(OpenChannel, "after_turn", side_effect=StoreError("no space left")):
+    with mock.patch.object(Channel, "after_turn", side_effect=StoreError("no space left")):
         for number in range(25):
             await bot.hear(f"question {number}")
     assert await bot.hear("last question") == "ok"
@@ -416,7 +417,7 @@ async def test_the_gate_refuses_a_compaction_when_the_model_cannot_learn(root: P
 async def test_no_gate_is_asked_while_nothing_is_dropped(channel: Channel) -> None:
     """The hook runs before every call of the model."""
     bot = Bot(channel, "ok", compactions=[summing_up(100)])
-    with mock.patch.object(OpenChannel, "before_compaction", side_effect=AssertionError):
+    with mock.patch.object(Channel, "before_compaction", side_effect=AssertionError):
         await bot.hear("hello")
     assert bot.memory.receipt is None
 

@@ -43,7 +43,6 @@ from pipimem import (
 )
 from pipimem.adapters.openai_agents import ChannelSession
 from pipimem.runtime import channel as channel_module
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 
 from tests.runtime.building import opened, read, settings
@@ -116,8 +115,8 @@ def said(root: Path) -> list[tuple[str, str]]:
 
 
 async def remembered(channel: Channel) -> None:
-    await channel.remember(FRIDAY, kind=Kind.CONSTRAINT)
-    await channel.remember(KILN)
+    await channel.notes.remember(FRIDAY, kind=Kind.CONSTRAINT)
+    await channel.notes.remember(KILN)
 
 
 # ── what the model is shown ───────────────────────────────────────────────────────────────────────
@@ -332,7 +331,7 @@ async def test_a_full_disk_costs_the_answer_nothing(
             async def full(*_: object) -> None:
                 raise StoreError("the disk is full")
 
-            patched.setattr(OpenChannel, "after_turn", full)
+            patched.setattr(Channel, "after_turn", full)
             assert await run(session, model, "first") == "one"
             assert session.problem == "the disk is full"
         await run(session, model, "second")

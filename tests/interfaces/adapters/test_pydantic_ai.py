@@ -24,7 +24,6 @@ from pipimem import (
 )
 from pipimem.adapters.pydantic_ai import ChannelCapability
 from pipimem.runtime import channel as channel_module
-from pipimem.runtime.open_channel import OpenChannel
 from pipimem.testing import ScriptedAssistant
 from pydantic import BaseModel
 from pydantic_ai import Agent
@@ -85,8 +84,8 @@ def said(root: Path) -> list[tuple[str, str]]:
 
 
 async def remembered(channel: Channel) -> None:
-    await channel.remember(FRIDAY, kind=Kind.CONSTRAINT)
-    await channel.remember(KILN)
+    await channel.notes.remember(FRIDAY, kind=Kind.CONSTRAINT)
+    await channel.notes.remember(KILN)
 
 
 # ── what the model is shown ───────────────────────────────────────────────────────────────────────
@@ -362,7 +361,7 @@ async def test_a_full_disk_costs_the_answer_nothing(
         memory, model = ChannelCapability(channel), Scripted("one", "two")
         bot = agent(model, memory)
         with monkeypatch.context() as patched:
-            patched.setattr(OpenChannel, "after_turn", full)
+            patched.setattr(Channel, "after_turn", full)
             first = await bot.run("first")
         assert memory.problem == "the disk is full"
         await bot.run("second", message_history=first.all_messages())

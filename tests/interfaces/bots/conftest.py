@@ -13,7 +13,7 @@ import pytest
 from pipimem import Message, Pipimem, Settings
 from pipimem.bots.dingtalk.bot import BotOptions, DingTalkBot
 from pipimem.bots.dingtalk.credentials import Credentials
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.turns import Turn
 from pipimem.settings import DingTalkSettings, MaintenanceSettings
 from pipimem.store.workspace import WorkspaceStore
@@ -52,7 +52,7 @@ class ScriptedReplies:
     asked: list[tuple[Turn, list[Message]]] = field(default_factory=list)
     error: Exception | None = None
 
-    async def reply(self, turn: Turn, context: Any, channel: OpenChannel) -> str:
+    async def reply(self, turn: Turn, context: Any, channel: Channel) -> str:
         """The answer."""
         self.asked.append((turn, list(context)))
         if self.wait is not None:
@@ -99,5 +99,5 @@ def running(workspace: Path, dingtalk: FakeDingTalk) -> Running:
 async def said_in(pipimem: Pipimem, channel: str = GROUP) -> list[tuple[str, str, str]]:
     """The transcript of a channel: role, speaker, content."""
     opened = await pipimem.channel(channel, create=False)
-    messages = opened.store.transcript.messages()  # type: ignore[attr-defined]
+    messages = upkeep_of(opened).store.transcript.messages()  # type: ignore[attr-defined]
     return [(one.role, one.speaker, one.content) for one in messages]

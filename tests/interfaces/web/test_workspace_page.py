@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pipimem import File, Message
 from pipimem.runtime.channel_overview import ChannelOverview
-from pipimem.runtime.note_files import NoteFiles
+from pipimem.runtime.notes import NoteFiles
 from pipimem.web.pages import Pages
 from pipimem.web.workspace_page import WorkspacePage
 

@@ -28,7 +28,7 @@ async def main() -> Receipt:
             await answered(channel, "When is the release?")
         except PipimemError as error:
             assert_type(error.args, tuple[Any, ...])
-        found = await channel.search("release")
+        found = await channel.talk.search("release")
         assert_type(found, tuple[SearchHit, ...])
         assert_type(channel.tools("openai"), list[dict[str, Any]])
         receipt = await channel.before_compaction(deadline=20)

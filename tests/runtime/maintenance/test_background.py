@@ -20,9 +20,9 @@ from pipimem import Channel, Clock, Message, Pipimem, Settings
 from pipimem.cli.commands import pipimem as commands
 from pipimem.errors import StoreError
 from pipimem.notes.operations import Bullet
-from pipimem.runtime import open_channel as channel_room
+from pipimem.runtime import upkeep as channel_room
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.embeddings import Embeddings
-from pipimem.runtime.lifetime import Lifetime
 from pipimem.runtime.maintenance import changed_files, service_queue
 from pipimem.runtime.maintenance import worker as idle_room
 from pipimem.runtime.maintenance.background import Background, Failure
@@ -32,7 +32,7 @@ from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.runtime.maintenance.service_queue import Embedding
 from pipimem.runtime.maintenance.watch import Watch
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.pipimem import Lifetime
 from pipimem.runtime.recall_service import RecallService
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
@@ -127,7 +127,7 @@ ENTRIES: list[tuple[object, str, Callable[..., object], str, str]] = [
     (MaintenanceWorker, "_inspect", broken, IDLE, "room"),
     (ChannelJobs, "due", broken, IDLE, "room"),
     (idle_room, "next_opening", broken, IDLE, "room"),
-    (OpenChannel, "maintain", broken_work, IDLE, "room"),
+    (Channel, "maintain", broken_work, IDLE, "room"),
     (ChannelJobs, "gate", broken_work, "refresh", "room"),
     (ChannelJobs, "refresh", broken_work, "refresh", "room"),
     (ChannelJobs, "consolidate", broken_work, "consolidate", "room"),
@@ -199,7 +199,7 @@ async def edited(channel: Channel) -> None:
     while True:
         number += 1
         await anyio.to_thread.run_sync(
-            (channel.store.folder / "MEMORY.md").write_text,
+            (upkeep_of(channel).store.folder / "MEMORY.md").write_text,
             f"## Facts\n\n- the kiln takes {number} hours\n- nobody has seen the broom\n",
         )
         await channel.before_turn(f"is glowbox {number} ready?")
@@ -220,19 +220,21 @@ async def test_a_job_that_fails_stops_no_other_and_comes_again(
         channel = await pipimem.channel("room")
         for _ in range(2):
             await talk(channel)
-        first = {job.task: job for job in await channel.maintain()}
+        first = {job.task: job for job in await upkeep_of(channel).maintain()}
         assert (first["refresh"].ran, first["consolidate"].ran) == (False, True)
         assert first["refresh"].reason.startswith("Bug")
-        again = {job.task: job.reason for job in await channel.maintain()}
+        again = {job.task: job.reason for job in await upkeep_of(channel).maintain()}
         assert again["refresh"] == "waiting after a failure"
         seconds = 60.0
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
         assert (await failing(root, "refresh")).times == 2
         monkeypatch.setattr(ChannelJobs, "refresh", refresh)
         seconds = 60.0 + 119.0
-        assert {job.task: job.ran for job in await channel.maintain()}["refresh"] is False
+        assert {job.task: job.ran for job in await upkeep_of(channel).maintain()}[
+            "refresh"
+        ] is False
         seconds = 60.0 + 120.0
-        assert {job.task: job.ran for job in await channel.maintain()}["refresh"] is True
+        assert {job.task: job.ran for job in await upkeep_of(channel).maintain()}["refresh"] is True
     assert WorkspaceStore.open(root).failing() == []
     assert len(errors(caplog)) == 1
 
@@ -298,7 +300,7 @@ async def test_a_watch_whose_thread_dies_begins_anew(
         number = 0
         while len(told) < 2:  # heard again
             number += 1
-            (channel.store.folder / "HISTORY.md").write_text(f"- {number}\n")
+            (upkeep_of(channel).store.folder / "HISTORY.md").write_text(f"- {number}\n")
             await anyio.sleep(0.05)
 
 

@@ -7,11 +7,12 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import Channel, Message
+from pipimem import Channel, Message, Text
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Asked
 from pipimem.notes.operations import Bullet
 from pipimem.notes.usage import Usage
+from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import (
     Answer,
@@ -101,7 +102,7 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
         await channel.after_turn(
             None, [Message.user("lunch?"), Message.assistant("yes"), Message.user("good")]
         )
-        ran = await channel.maintain()
+        ran = await upkeep_of(channel).maintain()
         assert [job.task for job in ran if job.ran] == ["consolidate", "refresh", "tidy", "fold"]
         before, calls = snapshot(root), len(script.asked)
 
@@ -110,10 +111,10 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
 
         monkeypatch.setattr(Transcript, "window", unread)
         hands.pass_by(hours=3)
-        assert [job.task for job in await channel.maintain() if job.ran] == []
+        assert [job.task for job in await upkeep_of(channel).maintain() if job.ran] == []
         assert (snapshot(root), len(script.asked)) == (before, calls)
         # Somebody says one thing: still too little for a refresh, and counted without a look.
-        await channel.take_in([Message.assistant("by the way")])
+        await channel.talk.append([Message.assistant("by the way")])
         gate = await channel._jobs.gate("refresh")
         assert (gate.open, gate.reason) == (False, "too little new")
         monkeypatch.undo()
@@ -127,19 +128,19 @@ async def test_a_day_that_is_over_gets_its_history_without_a_model(tmp_path: Pat
     script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": list(told)})
     async with opened(root, script, hands=hands) as channel:
         await channel.after_turn(None, [Message.user("tea?"), Message.assistant("yes")])
-        await channel.maintain(forced=True)
+        await upkeep_of(channel).maintain(forced=True)
         assert read(root, "HISTORY.md") == ""
         hands.pass_by(days=1)
         await channel.after_turn(None, [Message.user("rain?"), Message.assistant("no")])
-        ran = await channel.maintain(forced=True)
+        ran = await upkeep_of(channel).maintain(forced=True)
         assert ("history", "a day is over") in [(job.task, job.reason) for job in ran if job.ran]
-        assert (await channel.notes()).ledger.boundary == 0
+        assert (await upkeep_of(channel).notes()).ledger.boundary == 0
         first = "# History\n\n## 2026-03-02 09:00–09:00 +08:00\n\n- they spoke of tea\n"
         assert read(root, "HISTORY.md") == first
         hands.pass_by(days=1)
-        ran = await channel.maintain()
+        ran = await upkeep_of(channel).maintain()
         assert [job.task for job in ran if job.ran] == ["history"]
-        ledger = (await channel.notes()).ledger
+        ledger = (await upkeep_of(channel).notes()).ledger
         assert (ledger.boundary, ledger.pending) == (4, ())
         channel._has_new_messages = False
     second = "\n## 2026-03-03 09:00–09:00 +08:00\n\n- they spoke of rain\n"
@@ -158,7 +159,7 @@ class Paid(Scripted):
             one = Usage(
                 when, call.channel, "tidy", "m", count, 50, 0, None, 1.0, outcome, call.correlation
             )
-            self.channel.store.workspace.usage_store.append(one)
+            upkeep_of(self.channel).store.workspace.usage_store.append(one)
         return await Scripted.answer(self, task, call)
 
 
@@ -171,7 +172,7 @@ async def test_each_run_leaves_one_line_of_what_it_did(tmp_path: Path) -> None:
     async with opened(root, script) as channel:
         script.channel = channel
         await taught(channel, script, *FACTS)
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
     [line] = [one for one in journal(root) if one["task"] == "tidy"]
     assert line["author"] == "model"
     assert line["actor"] == "scripted"
@@ -189,7 +190,7 @@ async def test_a_persons_edit_during_a_tidying_wins(tmp_path: Path) -> None:
     script = Meddled(root, {"tidy": []})
     async with opened(root, script) as channel:
         await taught(channel, script, *FACTS)
-        entries = (await channel.notes()).memory.entries
+        entries = (await upkeep_of(channel).notes()).memory.entries
         script.then(
             "tidy",
             Tidied(
@@ -197,7 +198,7 @@ async def test_a_persons_edit_during_a_tidying_wins(tmp_path: Path) -> None:
                 drop=(Over(entries[0].id, "wrong"), Over(entries[10].id, "wrong")),
             ),
         )
-        [*_, tidied, _] = await channel.maintain()
+        [*_, tidied, _] = await upkeep_of(channel).maintain()
     [done] = tidied.done
     assert "port 8080, for Dana only" in read(root)
     assert "number 2 hid rain" in read(root)
@@ -213,19 +214,19 @@ async def test_what_was_kept_beside_an_older_save_stands_in_the_file_again(tmp_p
     """The person sees it there after the next quiet minute, and `log` says why; once."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("Anna likes tea")
+        await channel.notes.remember("Anna likes tea")
         older = read(root)
-        await channel.remember("Carl likes water")
+        await channel.notes.remember("Carl likes water")
         write(root, "MEMORY.md", older.replace("tea", "green tea"))
-        await channel.maintain(dry_run=True)
+        await upkeep_of(channel).maintain(dry_run=True)
         assert "Carl" not in read(root)
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
         assert "green tea" in read(root)
         assert "Carl likes water" in read(root)
         newest = (await channel.history.log())[0]
         assert (newest.author, "were kept" in newest.changes[0].reason) == ("editor", True)
         before = snapshot(root)
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
         assert snapshot(root) == before
 
 
@@ -233,18 +234,18 @@ async def test_an_edit_is_in_the_journal_after_a_quiet_minute(tmp_path: Path) ->
     """So an older buffer of another editor, saved later, is merged with it; the note stays."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
-        await channel.remember("Anna likes tea")
+        await channel.notes.remember("Anna likes tea")
         older = read(root)
         edited = older.replace("tea", "green tea")
         write(root, "MEMORY.md", edited)
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
         assert read(root) == edited
         assert (await channel.history.log())[0].author == "editor"
         before = snapshot(root)
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
         assert snapshot(root) == before
         write(root, "MEMORY.md", older + "- Carl likes water\n")
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
         assert "green tea" in read(root)
         assert "Carl likes water" in read(root)
 
@@ -258,10 +259,10 @@ async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> Non
     async with opened(root, script) as channel:
         await taught(channel, script, *FACTS)
         assert "8080" in await say(channel, QUESTION)
-        entries = (await channel.notes()).memory.entries
+        entries = (await upkeep_of(channel).notes()).memory.entries
         script.then("tidy", Tidied(drop=(Over(entries[0].id, "over"), Over(entries[5].id, "over"))))
-        await channel.maintain()
-        assert (await channel.notes()).ledger.asked[0].text == QUESTION
+        await upkeep_of(channel).maintain()
+        assert (await upkeep_of(channel).notes()).ledger.asked[0].text == QUESTION
     assert "port 8080" in read(root)
     assert "fact 4:" not in read(root)
     [line] = [one for one in journal(root) if one["task"] == "tidy"]
@@ -278,9 +279,10 @@ async def test_the_list_of_people_is_asked_as_well(tmp_path: Path) -> None:
     async with opened(root, script) as channel:
         await taught(channel, script, *FACTS)
         script.then(
-            "tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),))
+            "tidy",
+            Tidied(drop=(Over((await upkeep_of(channel).notes()).memory.entries[0].id, "over"),)),
         )
-        await channel.maintain()
+        await upkeep_of(channel).maintain()
     assert "port 8080" in read(root)
 
 
@@ -294,8 +296,8 @@ async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgettin
     write(root, "MEMORY.md", "- the gateway listens on port 8080\n- the vault is green\n")
     async with opened(root, Scripted()) as channel:
         await say(channel, f"<private>I am ill.</private> which port has the gateway? {KEY}")
-        await channel.remember("tea is at ten")
-        [asked] = (await channel.notes()).ledger.asked
+        await channel.notes.remember("tea is at ten")
+        [asked] = (await upkeep_of(channel).notes()).ledger.asked
         assert (asked.when, [name.partition(":")[0] for name in asked.found]) == (
             MORNING.isoformat(),
             ["memory"],
@@ -303,8 +305,8 @@ async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgettin
         assert "which port has the gateway?" in asked.text
         assert not any(word in read(root, ".pipimem/journal.jsonl") for word in ("I am ill", KEY))
         await say(channel, "and the vault of the gateway?")
-        await channel.forget("the vault is green")
-        assert (await channel.notes()).ledger.asked == ()
+        await channel.notes.forget(Text("the vault is green"))
+        assert (await upkeep_of(channel).notes()).ledger.asked == ()
         channel._has_new_messages = False
     assert "gateway?" not in read(root, ".pipimem/journal.jsonl") + read(
         root, ".pipimem/ledger.json"
@@ -322,7 +324,7 @@ async def test_the_newest_fifty_questions_are_kept_each_once(tmp_path: Path) -> 
                 turn = await channel.before_turn(f"which port has the gateway number {n % 55}?")
                 await channel.after_turn(turn, [])
     async with opened(root, Scripted()) as channel:
-        asked = (await channel.notes()).ledger.asked
+        asked = (await upkeep_of(channel).notes()).ledger.asked
     assert len(asked) == len({one.text for one in asked}) == 50
     assert asked[-1] == Asked(
         "which port has the gateway number 4?", MORNING.isoformat(), asked[0].found
@@ -336,13 +338,13 @@ async def test_what_expires_is_in_the_archive_and_nobody_is_asked(tmp_path: Path
         await taught(channel, script, FACTS[0], "the vault is green")
         calls = len(script.asked)
         hands.pass_by(days=179)
-        assert [job.ran for job in await channel.maintain()] == [False] * 6
+        assert [job.ran for job in await upkeep_of(channel).maintain()] == [False] * 6
         turn = await channel.before_turn(QUESTION)
         await channel.after_turn(turn, [])
         hands.pass_by(days=2)
-        ran = await channel.maintain()
+        ran = await upkeep_of(channel).maintain()
         assert [(job.task, job.reason) for job in ran if job.ran] == [("expire", "time is over")]
-        assert [job.task for job in await channel.maintain() if job.ran] == []
+        assert [job.task for job in await upkeep_of(channel).maintain() if job.ran] == []
         assert len(script.asked) == calls
     assert read(root) == "# Memory\n\n## Facts\n\n- the gateway listens on port 8080\n"
     day = MORNING + timedelta(days=181)
@@ -368,9 +370,9 @@ async def test_a_rehearsal_thinks_and_leaves_every_byte(tmp_path: Path) -> None:
     async with opened(root, Scripted(answers), hands=hands) as channel:
         await channel.after_turn(None, [Message.user("lunch?"), Message.assistant("yes")])
         before = snapshot(root)
-        told = await channel.maintain(forced=True, dry_run=True)
+        told = await upkeep_of(channel).maintain(forced=True, dry_run=True)
         assert snapshot(root) == before
-        done = await channel.maintain(forced=True)
+        done = await upkeep_of(channel).maintain(forced=True)
         channel._has_new_messages = False
     assert [(job.task, job.ran, job.reason) for job in told] == [
         (job.task, job.ran, job.reason) for job in done
@@ -389,11 +391,11 @@ async def test_a_long_backlog_takes_out_no_more_than_one_window_may(tmp_path: Pa
     root, script = workspace(tmp_path), Scripted({})
     async with opened(root, script) as channel:
         await taught(channel, script, *(f"the barrel number {n} holds rain" for n in range(12)))
-        entries = [entry.id for entry in (await channel.notes()).memory.entries]
+        entries = [entry.id for entry in (await upkeep_of(channel).notes()).memory.entries]
         for first in (0, 2, 4):
             over = (Over(entries[first], "over"), Over(entries[first + 1], "over"))
             script.then("consolidate", Consolidated(over=over, history=(Bullet(f"talk {first}"),)))
-        await channel.take_in([Message.user(f"{n} " + "word " * 780) for n in range(16)])
+        await channel.talk.append([Message.user(f"{n} " + "word " * 780) for n in range(16)])
         done = await channel._jobs.consolidate(120, boundary=False)
     assert len(done) == 3
     assert read(root).count("holds rain") == 9
@@ -408,14 +410,15 @@ async def test_nothing_is_taken_out_while_the_list_of_people_cannot_be_read(tmp_
         await taught(channel, script, *FACTS)
         (root / "recall.must").write_bytes(b"\x00 binary")
         script.then(
-            "tidy", Tidied(drop=(Over((await channel.notes()).memory.entries[0].id, "over"),))
+            "tidy",
+            Tidied(drop=(Over((await upkeep_of(channel).notes()).memory.entries[0].id, "over"),)),
         )
         before, asked = read(root), len(script.asked)
-        jobs = {job.task: job for job in await channel.maintain()}
+        jobs = {job.task: job for job in await upkeep_of(channel).maintain()}
         assert (jobs["tidy"].ran, "recall.must is not a text" in jobs["tidy"].reason) == (
             False,
             True,
         )
         assert (read(root), len(script.asked)) == (before, asked)
         (root / "recall.must").unlink()
-        assert {job.task: job.ran for job in await channel.maintain()}["tidy"]
+        assert {job.task: job.ran for job in await upkeep_of(channel).maintain()}["tidy"]

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import Message, Pipimem, Settings
+from pipimem import Message, Pipimem, Settings, Text
 from pipimem.runtime.maintenance.members import Members
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.channel import ChannelStore
@@ -49,5 +49,5 @@ async def test_after_a_forgetting_it_reads_anew(tmp_path: Path) -> None:
             WorkspaceStore(tmp_path / "bot"), "team", create=True
         ).transcript
         assert members.newcomers(transcript, [now]) == frozenset()
-        await channel.forget("zebra")
+        await channel.notes.forget(Text("zebra"))
         assert members.newcomers(transcript, [now]) == {"now"}

@@ -21,6 +21,7 @@ from pipimem.llm.client import RetryingClient
 from pipimem.llm.request import Completion, ModelRequest
 from pipimem.notes.operations import Bullet, Decision
 from pipimem.notes.usage import Usage
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.maintenance import changed_files
 from pipimem.runtime.maintenance.watch import Watch
 from pipimem.runtime.maintenance.worker import Visit
@@ -60,7 +61,7 @@ async def talk(root: Path, *rooms: str, turns: int = 2, hands: Hands | None = No
         for room in rooms:
             channel = await pipimem.channel(room)
             for _ in range(turns):
-                await channel.take_in([Message.user("hello"), Message.assistant("hi")])
+                await channel.talk.append([Message.user("hello"), Message.assistant("hi")])
             channel._has_new_messages = False
 
 
@@ -178,14 +179,15 @@ async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
         full, scant = await pipimem.channel("full"), await pipimem.channel("scant")
         for channel, turns in ((full, 2), (scant, 1)):
             for _ in range(turns):
-                await channel.take_in([Message.user("hello"), Message.assistant("hi")])
-            await channel.maintain()
+                await channel.talk.append([Message.user("hello"), Message.assistant("hi")])
+            await upkeep_of(channel).maintain()
             channel._has_new_messages = False
         before = len(asked.asked)
         with monkeypatch.context() as patch:
             patch.setattr(Transcript, "window", _refused)
             reasons = [
-                [job.reason for job in await channel.maintain()][:2] for channel in (full, scant)
+                [job.reason for job in await upkeep_of(channel).maintain()][:2]
+                for channel in (full, scant)
             ]
             due = [channel._jobs.due() for channel in (full, scant)]
     assert reasons == [["nothing new", "nothing new"], ["nothing new", "too little new"]]
@@ -233,7 +235,7 @@ async def test_a_compaction_cancels_the_idle_thought_of_its_channel(tmp_path: Pa
         receipt = await channel.before_compaction()
         assert slow.cancelled == ["room"]
         assert (receipt.state, receipt.cursor) == ("consolidated", 4)
-        tasks = [record.task for record in channel.store.journal_records()]
+        tasks = [record.task for record in upkeep_of(channel).store.journal_records()]
     assert tasks == ["consolidate"]
 
 
@@ -260,7 +262,7 @@ async def test_a_commit_under_way_is_finished_first(
             tasks.start_soon(_release, go)
             async with channel._preempt():
                 assert go.is_set()
-                [record] = channel.store.journal_records()
+                [record] = upkeep_of(channel).store.journal_records()
                 assert record.task == "consolidate"
                 assert len(asked.asked) == 1
 
@@ -308,7 +310,7 @@ async def test_a_compaction_finds_a_free_model_beside_the_thoughts_of_others(
         await spoken(pipimem)
         await until(lambda: slow.begun == ["room"])
         other = await pipimem.channel("other")
-        await other.take_in([Message.user("hello"), Message.assistant("hi")])
+        await other.talk.append([Message.user("hello"), Message.assistant("hi")])
         slow.hangs = False
         receipt = await other.before_compaction()
         assert receipt.state == "consolidated"
@@ -423,16 +425,16 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
     ):
         tasks.start_soon(pipimem.watch, visits.append)
         channel = await pipimem.channel("room")
-        await channel.remember("The harbour review is on 2026-03-09")
+        await channel.notes.remember("The harbour review is on 2026-03-09")
         turn = await channel.before_turn("When is the harbour review?")
         await channel.after_turn(
             turn, [Message.user("When is the harbour review?"), Message.assistant("Monday")]
         )
         in_ten_minutes = hands.now + timedelta(minutes=10)
         await until(lambda: any(visit.due == in_ten_minutes for visit in visits))
-        assert channel.is_loaded
+        assert upkeep_of(channel).is_loaded
         # A visit while something is being read counts as a use: then ten minutes more pass.
-        while channel.is_loaded:
+        while upkeep_of(channel).is_loaded:
             seconds[0] += 600
             hands.pass_by(minutes=10)
             seen = len(visits)
@@ -552,14 +554,14 @@ async def test_idle_work_and_turns_go_on_at_the_edges_of_the_calendar(
     async with Pipimem(root, settings=settings(), clock=hands.clock()) as pipimem:
         channel = await pipimem.channel("room")
         for number, last in enumerate((date.min, date(2028, 2, 29), date.max)):
-            await channel.remember(f"gate {number} opens", until=last)
+            await channel.notes.remember(f"gate {number} opens", until=last)
         hands.now = datetime.fromisoformat(now)
         turn = await channel.before_turn("which gate opens tomorrow? which opened last week?")
         assert turn.problem == ""
         await channel.after_turn(
             turn, [Message.user("remember that gate 3 opens next year"), Message.assistant("ok")]
         )
-        await channel.maintain(forced=True)
+        await upkeep_of(channel).maintain(forced=True)
         assert (await channel.before_compaction()).state == "consolidated"
     async with watched(root, script(), hands=hands) as (_, visits):
         await until(lambda: bool(visits))

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pipimem import Message, ObservabilitySettings, Observer, Pipimem, Settings
-from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem import Message, ObservabilitySettings, Observer, Pipimem, Settings, Text
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.settings import MaintenanceSettings
 
 from tests.journeys.test_over_http import respond
@@ -35,7 +35,7 @@ async def model_on_loopback(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Op
 @asynccontextmanager
 async def remembering(
     tmp_path: Path, *observers: Observer, observability: ObservabilitySettings | None = None
-) -> AsyncIterator[tuple[Pipimem, OpenChannel]]:
+) -> AsyncIterator[tuple[Pipimem, Channel]]:
     """A workspace with one channel, and who is told of what is done in it."""
     settings = Settings(
         maintenance=MaintenanceSettings(enabled=False),
@@ -44,24 +44,24 @@ async def remembering(
     async with Pipimem(workspace(tmp_path), MODEL, settings=settings) as pipimem:
         for observer in observers:
             pipimem.add_observer(observer)
-        yield pipimem, opened(await pipimem.channel(CHANNEL, kind="group"))
+        yield pipimem, await pipimem.channel(CHANNEL, kind="group")
 
 
-async def talk(channel: OpenChannel, *, forgets: bool = True) -> None:
+async def talk(channel: Channel, *, forgets: bool = True) -> None:
     """Every operation there is, once at least."""
     for text in (TEXT, f"When is the {SAID} release?"):
         turn = await channel.before_turn(text, speaker="Dana")
         await channel.after_turn(
             turn, [Message.user(text, speaker="Dana"), Message.assistant(f"The {SAID}: noted.")]
         )
-    await channel.remember(f"the {SAID} is red", speaker="Dana")
+    await channel.notes.remember(f"the {SAID} is red", speaker="Dana")
     receipt = await channel.before_compaction()
     assert receipt.state == "consolidated", receipt
     await channel.compacted(receipt)
-    await channel.search(SAID)
+    await channel.talk.search(SAID)
     await channel.before_turn(f"What did I say about the {SAID}?", speaker="Dana")
     turn = await channel.before_turn("And on Saturday?", speaker="Dana")
     await channel.after_turn(turn, [Message.user("And on Saturday?", speaker="Dana")])
-    await channel.maintain(forced=True)
+    await upkeep_of(channel).maintain(forced=True)
     if forgets:
-        await channel.forget(f"the {SAID} is red")
+        await channel.notes.forget(Text(f"the {SAID} is red"))

@@ -19,6 +19,7 @@ from pipimem import (
     SettingsError,
 )
 from pipimem.observer import CorrelationScope, Observers, correlate
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.observability.json_logs import wants_json
 
@@ -126,8 +127,8 @@ async def test_ledger_and_lines_are_tied_by_one_id(
         remembering(tmp_path, OperationLog()) as (_, channel),
     ):
         await talk(channel, forgets=False)  # the journal would be empty
-        usage = [*channel.store.workspace.usages()]
-        records = [*channel.store.journal_records()]
+        usage = [*upkeep_of(channel).store.workspace.usages()]
+        records = [*upkeep_of(channel).store.journal_records()]
     assert len(usage) == 2
     for call in usage:
         (model,) = lines.of(operation="model", correlation=call.correlation)
@@ -165,7 +166,7 @@ async def test_a_model_that_quotes_is_not_quoted(
         async with remembering(tmp_path, OperationLog()) as (_, channel):
             with pytest.raises(AssertionError, match="deferred"):
                 await talk(channel)
-            await channel.maintain(forced=True)
+            await upkeep_of(channel).maintain(forced=True)
     refused = lines.of(operation="model", outcome="refused")
     assert {line["error"] for line in refused} == {AnswerRefused.__name__}
     assert {line["level"] for line in refused} == {"WARNING"}
@@ -218,8 +219,8 @@ async def test_a_bug_in_a_job_has_the_id_of_its_call(
         await channel.after_turn(turn, [Message.user("The release is on Friday", speaker="Dana")])
         with monkeypatch.context() as patch:
             patch.setattr(ChannelJobs, "done", broken)
-            await channel.maintain(forced=True)
-        consolidate, *others = channel.store.workspace.usages()
+            await upkeep_of(channel).maintain(forced=True)
+        consolidate, *others = upkeep_of(channel).store.workspace.usages()
     (told,) = [line for line in lines.objects if "RuntimeError" in line["message"]]
     assert told["correlation"] == consolidate.correlation
     refresh = lines.of(operation="job", task="refresh")[0]

@@ -185,7 +185,7 @@ async def test_what_a_person_typed_is_left_alone(root: Path) -> None:
     text = "# Memory\n\n## Facts\n\n- the kiln is red\n"
     write(root, "MEMORY.md", text)
     async with opened(root) as (_, channel):
-        (entry,) = await channel.entries()
+        (entry,) = await channel.notes.entries()
         name = f"memory:{entry.id}"
         taken = await call(channel, "memory_forget", ids=[name])
         updated = await channel.call_tool("memory_update", {"id": name, "text": "it is blue"})
@@ -207,7 +207,7 @@ async def test_feedback_ends_a_probation_or_begins_one(root: Path) -> None:
         name = saved_id(await call(channel, "memory_save", text="Dana likes blue glaze"))
         asked_for = await channel.call_tool("memory_feedback", {"id": name, "helpful": False})
         helpful = await call(channel, "memory_feedback", id=name, helpful=True)
-        (entry,) = await channel.entries()
+        (entry,) = await channel.notes.entries()
     assert "a person typed it or asked for it" in asked_for.value["error"]
     assert helpful["changes"] == []
     assert entry.expires is None
@@ -240,7 +240,7 @@ async def test_mistakes_of_the_model_are_told_to_it(root: Path) -> None:
             await channel.call_tool("memory_save", {"text": "a", "until": "2020-01-01"}),
             await channel.call_tool("memory_save", {"text": "<private>abc</private>"}),
         ]
-        entries = await channel.entries()
+        entries = await channel.notes.entries()
     assert all(result.is_error for result in results)
     assert [key for result in results for key in result.value] == ["error"] * len(results)
     assert entries == ()
@@ -287,7 +287,7 @@ async def test_a_saved_sentence_says_whose_word_it_is_and_when(root: Path) -> No
         await call(channel, "memory_save", text="the kiln is hot")
         quote = "Tom (2026-01-05): the port is 9443"
         await call(channel, "memory_save", text=quote, speaker="Dana")
-        texts = [entry.text for entry in await channel.entries()]
+        texts = [entry.text for entry in await channel.notes.entries()]
     assert set(texts) == {
         "Dana (2026-03-02): I drink tea",
         "林晓（2026-03-02）：周五不烧窑",

@@ -10,8 +10,9 @@ import pytest
 from pipimem.errors import ArchiveError
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision, Progress
-from pipimem.runtime.change_history import wrote
-from pipimem.runtime.on_disk import ChannelOnDisk
+from pipimem.runtime.channel_access import ChannelAccess
+from pipimem.runtime.forgetting import carry_out
+from pipimem.runtime.history import origins_of, wrote
 from pipimem.runtime.transfer.recognising import format_of
 from pipimem.runtime.transfer.source_files import opened_source
 from pipimem.runtime.transfer.take_back import import_to_take_back, take_back
@@ -128,8 +129,8 @@ def test_blame_says_where_an_entry_came_from(tmp_path: Path) -> None:
     """The file and the place in it, the program, and the change."""
     made = workspace(tmp_path / "a")
     imported(made, FIXTURES / "mem0")
-    here = ChannelOnDisk.opened(made, "mem0")
-    first, _ = here.origins(["MEMORY.md"])  # type: ignore[list-item]
+    here = ChannelAccess.opened(made, "mem0")
+    first, _ = origins_of(here, ["MEMORY.md"])  # type: ignore[list-item]
     assert first.record is not None
     assert first.change is not None
     assert first.record.sources == ("memories.json#f38b689d",)
@@ -227,7 +228,7 @@ def test_a_forgetting_finds_what_an_import_left_too(tmp_path: Path) -> None:
     day = source / "memory" / "2026-03-02-zanzibar.md"
     day.write_text("- lunch with zanzibar\n- the release went out\n")
     imported(made, source)
-    ChannelOnDisk.opened(made, "openclaw").forget("zanzibar", NOW)
+    carry_out(ChannelAccess.opened(made, "openclaw").store, "zanzibar", NOW, with_learnt=False)
     written = {path: path.read_bytes() for path in made.root.rglob("*") if path.is_file()}
     assert [path for path, data in written.items() if b"zanzibar" in data] == []
     notes = ChannelStore.open(made, "openclaw", create=False).notes()

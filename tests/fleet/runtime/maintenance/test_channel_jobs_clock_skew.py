@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import Message, Pipimem
-from pipimem.runtime.open_channel import OpenChannel, opened
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.testing import FixedClock
 
 pytestmark = pytest.mark.anyio
@@ -35,11 +35,11 @@ class _Hosts:
         self.name = name
         self.clocks = (FixedClock(_EVENING), FixedClock(_EVENING + skew))
         self.bots = [Pipimem(root, "offline", clock=clock) for clock in self.clocks]
-        self.channels: list[OpenChannel] = []
+        self.channels: list[Channel] = []
 
     async def open(self) -> None:
         """Opens the channel on both."""
-        self.channels = [opened(await bot.channel(self.name, kind="group")) for bot in self.bots]
+        self.channels = [await bot.channel(self.name, kind="group") for bot in self.bots]
 
     def pass_time(self, delta: timedelta) -> None:
         """Time passes on both."""
@@ -62,18 +62,18 @@ async def _two_days(root: Path, skew: timedelta, name: str = "team") -> _Hosts:
     for number, text in enumerate(_SAID):
         await hosts.say(number % 2, text)
         hosts.pass_time(timedelta(minutes=5))
-    await hosts.channels[1].maintain(forced=True)
+    await upkeep_of(hosts.channels[1]).maintain(forced=True)
     hosts.pass_time(timedelta(hours=12))
     await hosts.say(1, _MORNING)
-    await hosts.channels[0].maintain(forced=True)
+    await upkeep_of(hosts.channels[0]).maintain(forced=True)
     hosts.pass_time(timedelta(days=1))
-    await hosts.channels[1].maintain(forced=True)
+    await upkeep_of(hosts.channels[1]).maintain(forced=True)
     return hosts
 
 
 def _days(hosts: _Hosts) -> list[tuple[str, list[str]]]:
     """The blocks of HISTORY.md as both hosts read them: the day, and the lines by the alphabet."""
-    one, two = (channel.store.notes().history.text for channel in hosts.channels)
+    one, two = (upkeep_of(channel).store.notes().history.text for channel in hosts.channels)
     assert one == two
     blocks = [block.splitlines() for block in one.split("## ")[1:]]
     return [
@@ -87,7 +87,7 @@ async def test_order_and_dates_are_as_with_one_clock(root: Path, skew: timedelta
     """Messages and records stand in the order in which they came, whatever times they have; each
     line of history once, under the day on which it was said."""
     hosts = await _two_days(root, skew)
-    store = hosts.channels[0].store
+    store = upkeep_of(hosts.channels[0]).store
     messages = list(store.transcript.messages())
     assert [message.content for message in messages[::2]] == [*_SAID, _MORNING]
     assert [message.number for message in messages] == list(range(1, len(messages) + 1))

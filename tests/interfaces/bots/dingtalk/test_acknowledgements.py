@@ -13,7 +13,7 @@ from pipimem.bots.dingtalk import acknowledgements as module
 from pipimem.bots.dingtalk import bot as bot_module
 from pipimem.bots.dingtalk import channel_opening
 from pipimem.runtime.arrival_journal import ArrivalJournal
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.channel import Channel
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
@@ -37,14 +37,14 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.release = asyncio.Event()
-        real = OpenChannel.take_in
+        real = Channel.take_in
 
-        async def slow(channel: OpenChannel, messages: Sequence[Message]) -> tuple[Message, ...]:
+        async def slow(channel: Channel, messages: Sequence[Message]) -> tuple[Message, ...]:
             if messages:
                 await self.release.wait()
             return await real(channel, messages)
 
-        monkeypatch.setattr(OpenChannel, "take_in", slow)
+        monkeypatch.setattr(Channel, "take_in", slow)
 
 
 @pytest.fixture
@@ -202,10 +202,10 @@ async def test_a_message_stored_with_its_turn_leaves_the_journal_then(
 ) -> None:
     """Where the disk refused it at first."""
 
-    async def refuse(self: OpenChannel, messages: Sequence[Message]) -> None:
+    async def refuse(self: Channel, messages: Sequence[Message]) -> None:
         raise StoreError("no space left on device")
 
-    monkeypatch.setattr(OpenChannel, "take_in", refuse)
+    monkeypatch.setattr(Channel, "take_in", refuse)
     release = asyncio.Event()
     replies = ScriptedReplies(wait=lambda _: release.wait())
     async with running(replies=replies) as pipimem:

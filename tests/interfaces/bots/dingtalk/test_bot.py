@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pipimem import Message, Pipimem, StoreError
 from pipimem.bots.dingtalk import channel_opening
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.channel import Channel, upkeep_of
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
@@ -57,7 +57,7 @@ async def test_without_a_model_it_answers_with_what_memory_found(
         await dingtalk.say("hi")
         await dingtalk.until(lambda: len(dingtalk.said) == 1)
         channel = await pipimem.channel(GROUP)
-        await channel.remember("我们周五从不发布")
+        await channel.notes.remember("我们周五从不发布")
         await dingtalk.say("周五可以发布吗？")
         await dingtalk.until(lambda: len(dingtalk.said) == 2)
     assert "没有模型" in dingtalk.said[0].text
@@ -71,9 +71,11 @@ async def test_without_a_model_the_answer_has_what_was_said_too(
     async with running() as pipimem:
         channel = await pipimem.channel(GROUP, kind="group")
         rain = Message.assistant("If it rains the museum is open until six.")
-        await channel.take_in([rain, *(Message.user(f"ok {n}", speaker="Tom") for n in range(12))])
+        await channel.talk.append(
+            [rain, *(Message.user(f"ok {n}", speaker="Tom") for n in range(12))]
+        )
         await channel.reset()
-        assert "museum" not in (await channel.notes()).memory.text
+        assert "museum" not in (await upkeep_of(channel).notes()).memory.text
         channel._recall_service.transcript_recall.warm()  # done beside the turns, in a second
         await dingtalk.say("how long is the museum open if it rains?")
         await dingtalk.until(lambda: bool(dingtalk.said))
@@ -260,13 +262,13 @@ async def test_a_slow_disk_holds_no_acknowledgement_up(
 ) -> None:
     """Nor that of the same message, delivered again meanwhile; it is stored once."""
     may_store = asyncio.Event()
-    real = OpenChannel.take_in
+    real = Channel.take_in
 
-    async def slow(self: OpenChannel, messages: Sequence[Message]) -> tuple[Message, ...]:
+    async def slow(self: Channel, messages: Sequence[Message]) -> tuple[Message, ...]:
         await may_store.wait()
         return await real(self, messages)
 
-    monkeypatch.setattr(OpenChannel, "take_in", slow)
+    monkeypatch.setattr(Channel, "take_in", slow)
     async with running(replies=ScriptedReplies()) as pipimem:
         for _ in range(3):
             name = await dingtalk.say("hello", message_id="msgSlow==")
@@ -305,12 +307,12 @@ async def test_what_is_said_is_stored_while_turns_wait_for_a_model(
     """One may reorder what was found, within `before_turn`, and take its time."""
     waiting = 0
 
-    async def slow(self: OpenChannel, text: str, **_: Any) -> Any:
+    async def slow(self: Channel, text: str, **_: Any) -> Any:
         nonlocal waiting
         waiting += 1
         await asyncio.sleep(3600)
 
-    monkeypatch.setattr(OpenChannel, "before_turn", slow)
+    monkeypatch.setattr(Channel, "before_turn", slow)
     async with running(replies=ScriptedReplies(), grace=0.1):
         for number in range(2):
             await dingtalk.say(f"question {number}", channel=f"cid{number}")

@@ -40,7 +40,7 @@ async def test_memory_shows_the_three_files_without_secrets(
     """A whole group reads it."""
     async with running(replies=ScriptedReplies()) as pipimem:
         channel = await pipimem.channel(GROUP, kind="group")
-        await channel.remember("我们周五从不发布")
+        await channel.notes.remember("我们周五从不发布")
         (info,) = pipimem.store.channels()
         path = info.folder / "MEMORY.md"
         path.write_text(path.read_text("utf-8") + "- password: hunter2-Xy77zz\n", "utf-8")
@@ -212,7 +212,7 @@ async def test_a_message_taken_back_is_emptied_and_undo_goes_on(
     replies = ScriptedReplies()
     async with running(replies=replies) as pipimem:
         channel = await pipimem.channel(GROUP, kind="group")
-        await channel.remember("we never deploy on Fridays")
+        await channel.notes.remember("we never deploy on Fridays")
         await asked(dingtalk, "oops, wrong group: the surprise is a bike", message_id="msgOops==")
         await take_back(dingtalk, "msgOops==")
         await asked(dingtalk, "hello")
@@ -224,7 +224,7 @@ async def test_a_message_taken_back_is_emptied_and_undo_goes_on(
         assert [change.task for change in log] == ["retract", "remember"]
         assert log[0].changes == ()
         await channel.history.undo()
-        assert [entry.text for entry in await channel.entries()] == []
+        assert [entry.text for entry in await channel.notes.entries()] == []
     assert (await said_in(pipimem))[0] == ("user", "林晓", "")
     assert "the surprise is a bike" not in (await texts(pipimem))
 

@@ -126,10 +126,10 @@ async def test_what_was_learnt_from_others_is_theirs(
     """Also where the message is one's own, and what nobody is named for."""
     async with running(replies=ScriptedReplies()) as pipimem:
         channel = await pipimem.channel(GROUP, kind="group")
-        await channel.take_in([Message.user("the cat is Momo", id="m1", speaker="Tom")])
+        await channel.talk.append([Message.user("the cat is Momo", id="m1", speaker="Tom")])
         await asked(dingtalk, "Momo is a nice name")
         assert "别人说的话" in await asked(dingtalk, "/forget Momo")
-        await channel.remember("lunch is at noon")
+        await channel.notes.remember("lunch is at noon")
         assert "别人说的话" in await asked(dingtalk, "/forget noon")
 
 
@@ -154,10 +154,10 @@ async def test_in_a_direct_chat_all_of_it_is_ones_own(
     direct = {"channel": "cidDm", "conversationType": "1", "conversationTitle": ""}
     async with running(replies=ScriptedReplies()) as pipimem:
         channel = await pipimem.channel("cidDm")
-        await channel.remember("lunch is at noon")
+        await channel.notes.remember("lunch is at noon")
         assert "确定吗" in await asked(dingtalk, "/forget noon", **direct)
         await asked(dingtalk, "是", **direct)
-        assert await channel.entries() == ()
+        assert await channel.notes.entries() == ()
 
 
 async def test_everybody_may_go_off_the_record_and_who_did_may_come_back(
@@ -197,7 +197,7 @@ async def test_a_card_forgets_what_others_said_when_two_press(
     options: dict[str, Any] = {"review_template": "review.schema"}
     async with running(replies=ScriptedReplies(), **options) as pipimem:
         channel = await pipimem.channel(GROUP, kind="group")
-        await channel.remember("lunch is at noon")
+        await channel.notes.remember("lunch is at noon")
         await dingtalk.say("/review")
         await dingtalk.until(lambda: bool(dingtalk.cards))
         card = dingtalk.cards[-1].body["outTrackId"]
@@ -207,10 +207,10 @@ async def test_a_card_forgets_what_others_said_when_two_press(
             assert "再有一个人" in values["status"]
         values = await dingtalk.click(card, "edit", entry=entry, text="lunch is at one")
         assert "只有说的人" in values["status"]
-        assert len(await channel.entries()) == 1
+        assert len(await channel.notes.entries()) == 1
         values = await dingtalk.click(card, "forget", user="staff-tom", entry=entry)
         assert values["done"] == "true"
-        assert await channel.entries() == ()
+        assert await channel.notes.entries() == ()
 
 
 async def test_ids_and_names_stand_in_no_file_of_the_bots(

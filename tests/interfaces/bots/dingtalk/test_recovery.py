@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipimem import Message, Pipimem, StoreError
+from pipimem import Message, Pipimem, StoreError, Text
 from pipimem.bots.dingtalk.recovery import take_in_left
 from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal
 
@@ -72,7 +72,7 @@ async def test_killed_and_then_told_to_forget_it_brings_nothing_back(
         async with Pipimem(workspace, "offline") as pipimem:
             for name in channels:
                 channel = await pipimem.channel(name)
-                counts = await channel.forget("the vault is behind the mirror")
+                counts = await channel.notes.forget(Text("the vault is behind the mirror"))
                 assert counts["messages"] + counts["arrivals"] >= 1
         assert "vault" not in logs_of(workspace) + journal_of(workspace)
     async with started(workspace, dingtalk.url) as process:
@@ -103,7 +103,7 @@ async def test_what_was_left_is_remembered_and_not_answered(
     """In its order, once, also where the transcript has some of it."""
     async with Pipimem(workspace, "offline") as pipimem:
         channel = await pipimem.channel(GROUP, kind="group", title="发布群")
-        await channel.take_in([Message.user("one", id="m1", speaker="林晓")])
+        await channel.talk.append([Message.user("one", id="m1", speaker="林晓")])
         left(pipimem, arrival("one", "m1"), arrival("two", "m2"), arrival("x", "m1", "cidOther"))
     async with running(replies=ScriptedReplies()) as pipimem:
         assert journal_of(workspace) == ""
@@ -119,7 +119,7 @@ async def test_what_was_taken_back_does_not_come_back(
     """Neither from the journal, nor from the transcript, nor when it is delivered again."""
     async with Pipimem(workspace, "offline") as pipimem:
         channel = await pipimem.channel(GROUP, kind="group")
-        await channel.take_in([Message.user("the first surprise", id="m1")])
+        await channel.talk.append([Message.user("the first surprise", id="m1")])
         left(
             pipimem,
             arrival("the second surprise", "m2"),

@@ -8,7 +8,7 @@ import json
 import pytest
 from pipimem import Pipimem
 from pipimem.errors import LockTimeout
-from pipimem.runtime.open_channel import OpenChannel
+from pipimem.runtime.channel import Channel
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies
 from tests.servers.dingtalk import CARDS, FakeDingTalk
@@ -35,12 +35,12 @@ async def sent(dingtalk: FakeDingTalk) -> tuple[str, dict[str, str]]:
 async def learnt(pipimem: Pipimem, *texts: str) -> None:
     channel = await pipimem.channel(GROUP, kind="group")
     for text in texts:
-        await channel.remember(text)
+        await channel.notes.remember(text)
 
 
 async def entries(pipimem: Pipimem) -> list[str]:
     channel = await pipimem.channel(GROUP, kind="group")
-    return [entry.text for entry in await channel.entries()]
+    return [entry.text for entry in await channel.notes.entries()]
 
 
 async def test_keep_edit_and_forget_go_through_what_is_remembered(
@@ -89,12 +89,12 @@ async def test_a_card_outlives_a_restart_and_stays_with_its_channel(
         card, values = await sent(dingtalk)
     async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         other = await pipimem.channel("cidOther")
-        await other.remember("elsewhere")
-        (foreign,) = await other.entries()
+        await other.notes.remember("elsewhere")
+        (foreign,) = await other.notes.entries()
         await dingtalk.click(card, "forget", entry=foreign.id)
         await dingtalk.click("pipimem-unknown", "forget", entry=foreign.id)
         await dingtalk.click(card, "explode", entry=values["entry"])
-        assert len(await other.entries()) == 1
+        assert len(await other.notes.entries()) == 1
         assert len(await entries(pipimem)) == 1
         after = await dingtalk.click(card, "forget", entry=values["entry"])
         assert (after["done"], await entries(pipimem)) == ("true", [])
@@ -168,7 +168,7 @@ async def test_a_card_whose_entry_was_edited_meanwhile_leaves_the_new_one(
         await learnt(pipimem, "one stays", "the port is 8080")
         card, values = await sent(dingtalk)
         channel = await pipimem.channel(GROUP, kind="group")
-        await channel.update(values["entry"], "the port is 9090")
+        await channel.notes.update(values["entry"], "the port is 9090")
         after = await dingtalk.click(card, "forget", entry=values["entry"])
         assert "不在了" in after["status"]
         assert await entries(pipimem) == ["one stays", "the port is 9090"]
@@ -200,14 +200,14 @@ async def test_a_disk_that_refuses_is_not_taken_for_a_person(
 ) -> None:
     """The card says that it failed, and stays where it is."""
 
-    async def refuse(self: OpenChannel, *names: str) -> None:
+    async def refuse(self: Channel, *names: str) -> None:
         raise LockTimeout("another process holds the channel")
 
     async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one goes")
         card, values = await sent(dingtalk)
         with monkeypatch.context() as patch:
-            patch.setattr(OpenChannel, "take_out", refuse)
+            patch.setattr(Channel, "take_out", refuse)
             status = (await dingtalk.click(card, "forget", entry=values["entry"]))["status"]
         assert "日志" in status
         after = await dingtalk.click(card, "forget", entry=values["entry"])

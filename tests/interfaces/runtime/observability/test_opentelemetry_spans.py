@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from pipimem import JsonLogFormatter, ObservabilitySettings, Operation
 from pipimem.observer import Observers
+from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.observability.opentelemetry_spans import OpenTelemetryObserver
 
 from tests.runtime.observability.talk import (
@@ -85,7 +86,7 @@ async def test_spans_are_named_and_nested_as_the_conventions_say(
         remembering(tmp_path, observability=asked) as (_, channel),
     ):
         await talk(channel)
-        (line, *_) = channel.store.workspace.usages()
+        (line, *_) = upkeep_of(channel).store.workspace.usages()
     gate, call = sdk.named("pipimem.compaction")[0], sdk.named("chat openai/test")[0]
     assert call.kind is trace.SpanKind.CLIENT
     assert call.parent is not None
@@ -125,7 +126,7 @@ async def test_metrics_are_those_of_the_conventions(
         remembering(tmp_path, observability=asked) as (_, channel),
     ):
         await talk(channel)
-        lines = [*channel.store.workspace.usages()]
+        lines = [*upkeep_of(channel).store.workspace.usages()]
     durations = {
         point.attributes["gen_ai.operation.name"]
         for point in sdk.points("gen_ai.client.operation.duration")

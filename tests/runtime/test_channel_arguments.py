@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipimem import Pipimem
+from pipimem import By, ById, Pipimem, Text
 from pipimem.errors import ArgumentError
-from pipimem.runtime.call_arguments import require_targets
 from pipimem.runtime.channel import Channel
+from pipimem.runtime.forgetting import require_target
 
 from tests.cases import each
-from tests.runtime.test_channel_memory import opened, workspace
+from tests.runtime.test_channel_by_hand import opened, workspace
 
 NAIVE = datetime(2026, 3, 1, 12, 0)  # noqa: DTZ001 - it is the one that is refused
 
@@ -48,12 +48,12 @@ def test_a_workspace_is_a_path(folder: Any) -> None:
 CALLS: list[tuple[str, Callable[[Channel], Any]]] = [
     ("NaN", lambda channel: channel.before_compaction([], deadline=float("nan"))),
     ("deadline must be", lambda channel: channel.before_compaction([], deadline="soon")),  # type: ignore[arg-type]
-    ("until must be a day", lambda channel: channel.remember("x is y", until=NAIVE)),
-    ("several ids", lambda channel: channel.remember("x is y", supersedes="memory:abc")),
-    ("what must be", lambda channel: channel.forget(None)),  # type: ignore[arg-type]
-    ("what must be", lambda channel: channel.forget(5)),  # type: ignore[arg-type]
-    ("speaker must be", lambda channel: channel.forget(speaker=5)),  # type: ignore[arg-type]
-    ("nothing to forget", lambda channel: channel.forget()),
+    ("until must be a day", lambda channel: channel.notes.remember("x is y", until=NAIVE)),
+    ("several ids", lambda channel: channel.notes.remember("x is y", supersedes="memory:abc")),
+    ("text must be", lambda channel: channel.notes.forget(Text(None))),  # type: ignore[arg-type]
+    ("what must be", lambda channel: channel.notes.forget(5)),  # type: ignore[arg-type]
+    ("speaker must be", lambda channel: channel.notes.forget(By(5))),  # type: ignore[arg-type]
+    ("nothing to forget", lambda channel: channel.notes.forget(())),
     ("since must be", lambda channel: channel.history.diff("2026-01-01")),  # type: ignore[arg-type]
     ("since has no offset", lambda channel: channel.history.diff(NAIVE)),
     ("point must be", lambda channel: channel.history.restore(None)),  # type: ignore[arg-type]
@@ -107,9 +107,9 @@ class _Whole(str):
 
 def test_a_text_to_forget_is_not_looked_through_letter_by_letter() -> None:
     """A million letters held the event loop for 47 ms."""
-    require_targets(_Whole("the door code"), "", "")
+    require_target(Text(_Whole("the door code")))
     with pytest.raises(ArgumentError, match="what must be"):
-        require_targets(["memory:abc", 5], "", "")
+        require_target([ById("memory:abc"), 5])
 
 
 def test_an_observer_says_whether_it_wants_content(tmp_path: Path) -> None:

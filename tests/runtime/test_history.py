@@ -30,7 +30,7 @@ def root(tmp_path: Path) -> Path:
 
 async def three_facts(channel: Channel) -> None:
     for text in ("the port is 8080", "the host is bonn", "the door is blue"):
-        await channel.remember(text)
+        await channel.notes.remember(text)
 
 
 async def test_the_log_in_pieces(root: Path) -> None:
@@ -63,10 +63,10 @@ async def test_the_texts_of_a_moment(root: Path) -> None:
     """After a change, at a time, and now with what a hand wrote since."""
     hands = Hands()
     async with opened(root, hands=hands) as channel:
-        await channel.remember("the port is 8080")
+        await channel.notes.remember("the port is 8080")
         then = hands.now
         hands.pass_by(days=1)
-        await channel.remember("the host is bonn")
+        await channel.notes.remember("the host is bonn")
         first = (await channel.history.texts(1))[File.MEMORY]
         assert "8080" in first
         assert "bonn" not in first
@@ -97,9 +97,11 @@ async def test_what_an_undo_would_leave_is_what_it_leaves(root: Path) -> None:
 async def test_a_change_tells_which_messages_it_read(root: Path) -> None:
     """Where it came of talk; what a person asks for reads none."""
     async with opened(root) as channel:
-        await channel.take_in([Message.user("Decision: we release on Thursday.", speaker="Ann")])
+        await channel.talk.append(
+            [Message.user("Decision: we release on Thursday.", speaker="Ann")]
+        )
         await channel.before_compaction()
-        await channel.remember("the port is 8080")
+        await channel.notes.remember("the port is 8080")
         asked, learnt = await channel.history.log(2)
         if learnt.messages is None:  # a compaction leaves a change of its own
             (learnt,) = await channel.history.log(1, before=learnt.number)

@@ -26,12 +26,12 @@ async def test_a_job_that_read_a_message_before_it_was_taken_back_learns_nothing
     async def taken_back_meanwhile(self: ChannelJobs, *args: object, **options: object) -> object:
         read = await real(self, *args, **options) if step == "window" else None
         if not taken_back:
-            taken_back.append(await channel.retract("d1"))
+            taken_back.append(await channel.talk.retract("d1"))
         return read if step == "window" else await real(self, *args, **options)
 
     async with Pipimem(root, "offline", settings=settings(), clock=Hands().clock()) as pipimem:
         channel = await pipimem.channel("room", kind="group")
-        await channel.remember("tea at four")
+        await channel.notes.remember("tea at four")
         said = ("we decided: releases are never on Fridays", "remember that the kiln is blue")
         await channel.after_turn(
             None, [Message.user(text, id=f"d{n}", speaker="Dana") for n, text in enumerate(said, 1)]
@@ -44,6 +44,6 @@ async def test_a_job_that_read_a_message_before_it_was_taken_back_learns_nothing
             for path in (root / "channels").rglob("*")
             if path.is_file()
         )
-        texts = [entry.text for entry in await channel.entries()]
+        texts = [entry.text for entry in await channel.notes.entries()]
         assert [text for text in texts if "kiln is blue" in text]
         await channel.history.undo(1)

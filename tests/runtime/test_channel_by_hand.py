@@ -11,6 +11,8 @@ import pytest
 from pipimem import (
     ArgumentError,
     Author,
+    By,
+    ById,
     CannotTakeBack,
     Channel,
     ChannelError,
@@ -19,8 +21,10 @@ from pipimem import (
     Message,
     NothingFound,
     Pipimem,
+    Text,
     Trust,
 )
+from pipimem.runtime.channel import upkeep_of
 
 from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
 
@@ -60,8 +64,8 @@ async def test_a_sentence_that_is_entry_and_message_is_found_once(tmp_path: Path
         said = Message.user("We never deploy on Fridays.", id="d1", speaker="Ana")
         await channel.after_turn(None, [said, Message.assistant("Noted.", id="d2")])
         await channel.before_compaction()
-        hits = await channel.search("deploy on Fridays")
-        log = await channel.search("deploy on Fridays", where="log")
+        hits = await channel.talk.search("deploy on Fridays")
+        log = await channel.talk.search("deploy on Fridays", where="log")
     (entry, *others) = [hit for hit in hits if "deploy" in hit.item.text]
     assert (entry.item.text.endswith("We never deploy on Fridays"), others) == (True, [])
     assert entry.also == ("log:d1",)
@@ -72,31 +76,33 @@ async def test_search_looks_through_notes_and_transcript(root: Path) -> None:
     """Notes first; `where` takes one of both, the filters hold for both."""
     async with opened(root) as (_, channel):
         await talked(channel)
-        await channel.remember("the kiln door is green", kind=Kind.FACT, speaker="Ines")
-        found = await channel.search("kiln")
+        await channel.notes.remember("the kiln door is green", kind=Kind.FACT, speaker="Ines")
+        found = await channel.talk.search("kiln")
         assert [hit.item.id for hit in found[1:3]] == ["log:m3", "log:m1"]
         assert found[0].item.source == "memory"
-        assert [hit.item.text for hit in await channel.search("kiln", where="notes")] == [
+        assert [hit.item.text for hit in await channel.talk.search("kiln", where="notes")] == [
             "the kiln door is green"
         ]
-        by_dana = await channel.search("kiln", speaker="dana", after=MORNING + timedelta(minutes=2))
+        by_dana = await channel.talk.search(
+            "kiln", speaker="dana", after=MORNING + timedelta(minutes=2)
+        )
         assert [hit.item.id for hit in by_dana] == ["log:m3"]
-        assert await channel.search("kiln", role="assistant") == ()
-        await channel.unload()  # type: ignore[attr-defined]
-        assert not channel.is_loaded  # type: ignore[attr-defined]
-        assert len(await channel.search("kiln", where="notes")) == 1
+        assert await channel.talk.search("kiln", role="assistant") == ()
+        await upkeep_of(channel).unload()
+        assert not upkeep_of(channel).is_loaded
+        assert len(await channel.talk.search("kiln", where="notes")) == 1
 
 
 async def test_timeline_and_detail(root: Path) -> None:
     """What was said around a message, and messages whole; an unknown id is named."""
     async with opened(root) as (_, channel):
         await talked(channel)
-        around = await channel.timeline("m2", around=1)
+        around = await channel.talk.timeline("m2", around=1)
         assert [item.id for item in around] == ["log:m1", "log:m2", "log:m3"]
-        (whole,) = await channel.detail("m2")
+        (whole,) = await channel.talk.detail("m2")
         assert (whole.text, whole.speaker) == ("the staging port is 9443", "Tom")
         with pytest.raises(NothingFound, match="'m9'"):
-            await channel.detail("m9")
+            await channel.talk.detail("m9")
 
 
 async def test_entries_with_kind_trust_age_recalls_expiry_and_sources(root: Path) -> None:
@@ -104,12 +110,12 @@ async def test_entries_with_kind_trust_age_recalls_expiry_and_sources(root: Path
     hands = Hands()
     async with opened(root, hands) as (_, channel):
         until = (MORNING + timedelta(days=40)).date()
-        await channel.remember("the kiln is lent to Ines", speaker="Dana", until=until)
-        await channel.remember("never fire without gloves", kind=Kind.CONSTRAINT)
+        await channel.notes.remember("the kiln is lent to Ines", speaker="Dana", until=until)
+        await channel.notes.remember("never fire without gloves", kind=Kind.CONSTRAINT)
         write(root, "MEMORY.md", read(root) + "\n## Facts\n\n- typed by hand\n")
         hands.pass_by(days=10)
         lent, gloves, typed = sorted(
-            await channel.entries(), key=lambda one: "ltn".find(one.text[-1])
+            await channel.notes.entries(), key=lambda one: "ltn".find(one.text[-1])
         )
         found = {one.text: one for one in (lent, gloves, typed)}
         lent = found["the kiln is lent to Ines"]
@@ -119,17 +125,17 @@ async def test_entries_with_kind_trust_age_recalls_expiry_and_sources(root: Path
         assert str(until) in lent.why
         assert found["typed by hand"].trust is Trust.HUMAN
         assert found["typed by hand"].since is None
-        (only,) = await channel.entries(kind=Kind.CONSTRAINT)
+        (only,) = await channel.notes.entries(kind=Kind.CONSTRAINT)
         assert only.text == "never fire without gloves"
-        assert len(await channel.entries(older_than=timedelta(days=9))) == 2
-        assert await channel.entries(older_than=timedelta(days=11)) == ()
+        assert len(await channel.notes.entries(older_than=timedelta(days=9))) == 2
+        assert await channel.notes.entries(older_than=timedelta(days=11)) == ()
 
 
 async def test_history_log_blame_diff_undo_restore(root: Path) -> None:
     """Who changed what; taken back, and put back to a moment."""
     async with opened(root) as (_, channel):
-        await channel.remember("the kiln door is green", speaker="Ines")
-        await channel.remember("the roof is red")
+        await channel.notes.remember("the kiln door is green", speaker="Ines")
+        await channel.notes.remember("the roof is red")
         roof, door = (await channel.history.log())[:2]
         assert (roof.author, roof.changes[0].after) == (Author.PERSON, "the roof is red")
         assert len(await channel.history.log(1)) == 1
@@ -146,7 +152,7 @@ async def test_history_log_blame_diff_undo_restore(root: Path) -> None:
         assert "roof" not in read(root)
         with pytest.raises(NothingFound):
             await channel.history.undo(99)
-        await channel.forget("the kiln door is green")
+        await channel.notes.forget(Text("the kiln door is green"))
         with pytest.raises((CannotTakeBack, NothingFound)):
             await channel.history.restore(door.number)
 
@@ -157,20 +163,20 @@ async def test_forget_by_message_id_and_by_speaker(root: Path) -> None:
         await talked(channel)
         await channel.before_compaction()
         assert "9443" in read(root, "HISTORY.md") + read(root)
-        counts = await channel.forget(message="m2")
+        counts = await channel.notes.forget(ById("m2"))
         assert counts["messages"] == 1
         everything = read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
         assert "9443" not in everything
         assert "kiln on Fridays" in everything
-        await channel.forget(speaker="dana")
-        said = await channel.detail("m1", "m2", "m3", "m4")
+        await channel.notes.forget(By("dana"))
+        said = await channel.talk.detail("m1", "m2", "m3", "m4")
         assert [item.text for item in said] == ["", "", "", "and never without gloves"]
         for name in ("MEMORY.md", "HISTORY.md", "SESSION.md"):
             assert "kiln" not in read(root, name)
         with pytest.raises(NothingFound, match="m77"):
-            await channel.forget(message="m77")
+            await channel.notes.forget(ById("m77"))
         with pytest.raises(NothingFound, match="Nobody called 'Zed'"):
-            await channel.forget(speaker="Zed")
+            await channel.notes.forget(By("Zed"))
 
 
 async def test_forgetting_a_person_takes_their_words_out_of_quotes_of_several_people(
@@ -184,14 +190,14 @@ async def test_forgetting_a_person_takes_their_words_out_of_quotes_of_several_pe
         Message.user("The paint for the shed is in room 12", id="q3", speaker="Ben"),
     ]
     async with opened(root) as (_, channel):
-        await channel.take_in(said)
+        await channel.talk.append(said)
         await channel.before_compaction()
         assert asked in read(root)
-        await channel.forget(speaker="Zoe")
+        await channel.notes.forget(By("Zoe"))
         for name in ("MEMORY.md", "HISTORY.md", "SESSION.md"):
             assert asked not in read(root, name)
         assert "room 12" in read(root)
-        assert [one.text for one in await channel.detail("q2")] == [said[1].content]
+        assert [one.text for one in await channel.talk.detail("q2")] == [said[1].content]
 
 
 @pytest.mark.parametrize("has_id", [True, False])
@@ -205,7 +211,7 @@ async def test_what_was_forgotten_does_not_come_back_with_what_a_host_still_hold
     async with opened(root) as (_, channel):
         turn = await channel.before_turn(salary, speaker="Ann")
         await channel.after_turn(turn, [stored, Message.assistant("ok")])
-        await channel.forget(salary)
+        await channel.notes.forget(Text(salary))
         held = [Message.user(salary, speaker="Ann"), Message.assistant("ok")]
         more = Message.user("The rehearsal moved to Tuesday at seven", speaker="Ann")
         await channel.before_compaction([*held, more])
@@ -223,9 +229,9 @@ async def test_of_what_a_host_still_holds_only_the_forgotten_message_stays_away(
     async with opened(root) as (_, channel):
         await channel.after_turn(None, [Message.user("yes please", id="a1", speaker="Ana")])
         if is_taken_back:
-            assert await channel.retract("a1") is False
+            assert await channel.talk.retract("a1") is False
         else:
-            await channel.forget(message="a1")
+            await channel.notes.forget(ById("a1"))
         held = [
             Message.user("yes please"),
             Message.assistant("Ana, your desk is number 7"),
@@ -245,7 +251,7 @@ async def test_of_what_a_host_still_holds_only_the_forgotten_message_stays_away(
 async def _messages(channel: Channel) -> AsyncIterator[str]:
     for number in range(1, 20):
         try:
-            (item,) = await channel.detail(f"m{number}" if number > 1 else "a1")
+            (item,) = await channel.talk.detail(f"m{number}" if number > 1 else "a1")
         except NothingFound:
             return
         yield item.text
@@ -257,15 +263,15 @@ async def test_a_message_taken_back_is_emptied_and_only_a_forgetting_ends_undo(r
         await channel.after_turn(
             None, [Message.user(text, id=name, speaker=who) for name, who, text in TALK]
         )
-        await channel.remember("tea at four")
-        assert await channel.retract("m2") is False
-        assert [item.text for item in await channel.detail("m1", "m2")] == [TALK[0][2], ""]
-        assert not await channel.search("staging port", where="log")
+        await channel.notes.remember("tea at four")
+        assert await channel.talk.retract("m2") is False
+        assert [item.text for item in await channel.talk.detail("m1", "m2")] == [TALK[0][2], ""]
+        assert not await channel.talk.search("staging port", where="log")
         # Delivered again it is known.
-        assert await channel.take_in([Message.user("the staging port is 9443", id="m2")]) == ()
+        assert await channel.talk.append([Message.user("the staging port is 9443", id="m2")]) == ()
         await channel.history.undo()
         with pytest.raises(NothingFound, match="m77"):
-            await channel.retract("m77")
+            await channel.talk.retract("m77")
 
 
 async def test_a_message_taken_back_takes_along_what_was_learnt_from_it(root: Path) -> None:
@@ -274,10 +280,10 @@ async def test_a_message_taken_back_takes_along_what_was_learnt_from_it(root: Pa
     async with opened(root) as (_, channel):
         await channel.after_turn(None, said)
         await channel.before_compaction()
-        (entry,) = await channel.entries()
+        (entry,) = await channel.notes.entries()
         assert entry.sources == ("d1",)
-        await channel.take_out(entry.id)
-        assert await channel.retract("d1") is True
+        await channel.notes.take_out(entry.id)
+        assert await channel.talk.retract("d1") is True
         with pytest.raises(NothingFound, match="is a forgetting"):
             await channel.history.undo(1)
         assert "Fridays" not in "".join(
@@ -306,10 +312,10 @@ async def test_a_request_alone_is_no_forgetting(root: Path, asked: str, about: s
         said = Message("user", asked, id="asked", speaker="Tom")
         await channel.after_turn(turn, [said, reply])
         with pytest.raises(NothingFound, match=r"only in the request itself \(asked\)"):
-            await channel.forget(request.text)
-        assert [item.text for item in await channel.detail("asked")] == [asked]
-        await channel.forget(["log:told", "log:asked"])
-        assert [item.text for item in await channel.detail("told", "asked")] == ["", ""]
+            await channel.notes.forget(Text(request.text))
+        assert [item.text for item in await channel.talk.detail("asked")] == [asked]
+        await channel.notes.forget([ById("log:told"), ById("log:asked")])
+        assert [item.text for item in await channel.talk.detail("told", "asked")] == ["", ""]
 
 
 async def test_a_request_that_says_what_was_said_forgets_it(root: Path) -> None:
@@ -318,7 +324,7 @@ async def test_a_request_that_says_what_was_said_forgets_it(root: Path) -> None:
         await talked(channel)
         asked = "Forget that the staging port is 9443."
         await channel.after_turn(None, [Message("user", asked, id="asked", speaker="Tom")])
-        counts = await channel.forget("the staging port is 9443")
+        counts = await channel.notes.forget(Text("the staging port is 9443"))
         assert counts["messages"] == 2
 
 
@@ -327,7 +333,7 @@ async def test_the_id_of_a_message_takes_what_was_learnt_from_it(root: Path) -> 
     async with opened(root) as (_, channel):
         await talked(channel)
         await channel.before_compaction()
-        await channel.forget(["log:m2"])
+        await channel.notes.forget(ById("log:m2"))
         assert "9443" not in read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
 
 
@@ -341,16 +347,16 @@ async def test_a_text_and_a_speaker_mean_their_words_with_it(root: Path) -> None
         ]
         await channel.after_turn(None, both)
         await channel.before_compaction()
-        assert (await channel.forget("I like running", speaker="爸爸"))["messages"] == 1
-        said = await channel.detail("r-爸爸", "r-Tom")
+        assert (await channel.notes.forget(By("爸爸", "I like running")))["messages"] == 1
+        said = await channel.talk.detail("r-爸爸", "r-Tom")
         assert [item.text for item in said] == ["", "I like running at dawn"]
         notes = read(root) + read(root, "HISTORY.md") + read(root, "SESSION.md")
         assert "爸爸" not in notes
         assert "Tom" in notes
         with pytest.raises(NothingFound, match="Dana said nothing with this text"):
-            await channel.forget("I like running", speaker="Dana")
+            await channel.notes.forget(By("Dana", "I like running"))
         with pytest.raises(ArgumentError, match="a text or the id of a message, not both"):
-            await channel.forget("I like running", message="m1")
+            await channel.notes.forget(ById("m1"))
 
 
 async def test_channels_usage_and_remove(root: Path) -> None:
@@ -379,15 +385,27 @@ async def test_arguments_are_checked_with_a_sentence(root: Path) -> None:
             (lambda: pipimem.channel("x", kind="room"), "kind must be dm or group, not 'room'"),
             (lambda: pipimem.channel(7), "id must be str"),
             (lambda: pipimem.usage("hour"), "by must be task, channel, model or day"),
-            (lambda: channel.search(None), "query must be str"),
-            (lambda: channel.search("kiln", where="everywhere"), "where must be all, notes or log"),
-            (lambda: channel.search("kiln", count=0), "count must be a whole number from 1 on"),
-            (lambda: channel.search("kiln", after="yesterday"), "after must be datetime or None"),
-            (lambda: channel.search("kiln", role="bot"), "role must be user"),
-            (lambda: channel.remember("the roof is red", kind="colour"), "kind must be identity"),
-            (lambda: channel.entries(kind="colour"), "kind must be identity"),
-            (lambda: channel.forget(), "There is nothing to forget"),
-            (lambda: channel.forget([7]), "what must be str"),
+            (lambda: channel.talk.search(None), "query must be str"),
+            (
+                lambda: channel.talk.search("kiln", where="everywhere"),
+                "where must be all, notes or log",
+            ),
+            (
+                lambda: channel.talk.search("kiln", count=0),
+                "count must be a whole number from 1 on",
+            ),
+            (
+                lambda: channel.talk.search("kiln", after="yesterday"),
+                "after must be datetime or None",
+            ),
+            (lambda: channel.talk.search("kiln", role="bot"), "role must be user"),
+            (
+                lambda: channel.notes.remember("the roof is red", kind="colour"),
+                "kind must be identity",
+            ),
+            (lambda: channel.notes.entries(kind="colour"), "kind must be identity"),
+            (lambda: channel.notes.forget(()), "There is nothing to forget"),
+            (lambda: channel.notes.forget(ById(7)), "id must be str"),
         ):
             with pytest.raises(ArgumentError, match=says):
                 await call()  # type: ignore[no-untyped-call]
@@ -402,9 +420,9 @@ async def test_what_is_forgotten_within_a_turn_does_not_come_back_with_its_messa
     root = workspace(tmp_path)
     request = "Please forget that my cat Zorbulon eats only salmon"
     async with opened(root) as (_, channel):
-        await channel.remember("my cat Zorbulon eats only salmon", speaker="Tom")
+        await channel.notes.remember("my cat Zorbulon eats only salmon", speaker="Tom")
         turn = await channel.before_turn(request, speaker="Tom")
-        await channel.forget(turn.requests[0].text)
+        await channel.notes.forget(Text(turn.requests[0].text))
         await channel.after_turn(
             turn, [Message.user(request, speaker="Tom"), Message.assistant("ok")]
         )
@@ -416,9 +434,9 @@ async def test_what_is_forgotten_within_a_turn_does_not_come_back_with_its_messa
 async def test_what_was_remembered_for_a_person_goes_with_all_they_said(root: Path) -> None:
     """Also where they said nothing here themselves."""
     async with opened(root) as (_, channel):
-        await channel.remember("likes rowing at dawn", speaker="Eva")
-        await channel.remember("the yard has a lamp")
-        counts = await channel.forget(speaker="eva")
-        left = [entry.text for entry in await channel.entries()]
+        await channel.notes.remember("likes rowing at dawn", speaker="Eva")
+        await channel.notes.remember("the yard has a lamp")
+        counts = await channel.notes.forget(By("eva"))
+        left = [entry.text for entry in await channel.notes.entries()]
     assert counts["entries"] == 1
     assert left == ["the yard has a lamp"]

@@ -14,6 +14,7 @@ from pipimem import (
     NoteBlock,
     PipimemError,
     SavedNote,
+    Text,
     Trust,
 )
 
@@ -44,7 +45,7 @@ async def test_a_file_is_shown_block_by_block(root: Path) -> None:
     """With headings, entries and what else stands there, in order."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
     kinds = [(block.kind, block.text) for block in view.blocks]
     assert kinds == [
         ("heading", "Memory"),
@@ -64,10 +65,10 @@ async def test_the_entries_that_are_meant_stand_under_their_headings(root: Path)
     """By kind, by how they came, by words of theirs or of who said them, in any order."""
     write(root, "MEMORY.md", f"{MEMORY}\n## Lessons\n\n- The port was wrong\n\n{SECRET}")
     async with opened(root) as channel:
-        await channel.remember("we deploy on Tuesdays", speaker="Alice", kind=Kind.DECISION)
+        await channel.notes.remember("we deploy on Tuesdays", speaker="Alice", kind=Kind.DECISION)
 
         async def found(**wanted: object) -> list[str]:
-            view = await channel.files.view(File.MEMORY, **wanted)  # type: ignore[arg-type]
+            view = await channel.notes.view(File.MEMORY, **wanted)  # type: ignore[arg-type]
             assert view.found == sum(block.kind == "entry" for block in view.blocks)
             assert view.entries == 6
             return [block.text for block in view.blocks if block.text != "Memory"]
@@ -79,7 +80,7 @@ async def test_the_entries_that_are_meant_stand_under_their_headings(root: Path)
         assert await found(trust=Trust.EXPLICIT) == [heading, by_alice]
         assert await found(words="hunter2") == []  # nobody finds out a secret word by word
         assert len(await found(trust=Trust.HUMAN, words="the")) == 5
-        part = await channel.files.view(File.MEMORY, words="port", begin=2, count=2)
+        part = await channel.notes.view(File.MEMORY, words="port", begin=2, count=2)
         assert [block.text for block in part.blocks] == ["The port is 8080", "Lessons"]
         assert part.total == 4 + 1
 
@@ -88,12 +89,12 @@ async def test_a_draft_of_the_text_that_stands_is_saved(root: Path) -> None:
     """Word for word, as a change by a person that can be undone."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         draft = view.text.replace("8080", "9090")
-        saved = await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        saved = await channel.notes.save(File.MEMORY, draft, base=view.text, etag=view.etag)
         assert isinstance(saved, SavedNote)
         assert read(root) == MEMORY.replace("8080", "9090")
-        assert saved.etag == (await channel.files.view(File.MEMORY)).etag
+        assert saved.etag == (await channel.notes.view(File.MEMORY)).etag
         (newest, *_) = await channel.history.log()
         assert (newest.number, newest.author, newest.actor) == (saved.number, "person", "person")
         await channel.history.undo(saved.number)
@@ -104,18 +105,18 @@ async def test_a_draft_of_an_older_text_is_a_conflict_and_nothing_is_lost(root: 
     """The merge has what both did; where both changed a line, both stand there."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         theirs = MEMORY.replace("bonn", "essen").replace("- The port is 8080", "- The port is 1")
         write(root, "MEMORY.md", theirs)
         draft = view.text.replace("8080", "9090").replace("A paragraph.", "Two.")
-        found = await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        found = await channel.notes.save(File.MEMORY, draft, base=view.text, etag=view.etag)
         assert isinstance(found, EditConflict)
         assert read(root) == theirs
         assert found.current == theirs
         for words in ("essen", "port is 1", "9090", "Two."):
             assert words in found.merged
         assert found.clashing == ("- The port is 8080\n",)
-        again = await channel.files.save(
+        again = await channel.notes.save(
             File.MEMORY, found.merged, base=found.current, etag=found.etag
         )
         assert isinstance(again, SavedNote)
@@ -128,9 +129,9 @@ async def test_line_ends_and_other_lines_stay_as_they_are(root: Path) -> None:
     path.parent.mkdir(parents=True)
     path.write_bytes(b"## Facts\r\n- one\r\n- two  \n- three")
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         draft = view.text.replace("- one", "- uno")
-        await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        await channel.notes.save(File.MEMORY, draft, base=view.text, etag=view.etag)
     assert path.read_bytes() == b"## Facts\r\n- uno\r\n- two  \n- three"
 
 
@@ -139,18 +140,18 @@ async def test_a_secret_is_not_shown_and_stays_where_others_edit(root: Path) -> 
     text = f"## Facts\n\n{SECRET}- plain\n"
     write(root, "MEMORY.md", text)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         assert view.hides
         assert "hunter2" not in repr(view)
         draft = view.text.replace("plain", "simple")
-        await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        await channel.notes.save(File.MEMORY, draft, base=view.text, etag=view.etag)
         assert read(root) == text.replace("plain", "simple")
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         lost = view.text.replace("- password", "- my password")
         with pytest.raises(PipimemError, match="hidden"):
-            await channel.files.save(File.MEMORY, lost, base=view.text, etag=view.etag)
+            await channel.notes.save(File.MEMORY, lost, base=view.text, etag=view.etag)
         without = "".join(line for line in view.text.splitlines(True) if "password" not in line)
-        await channel.files.save(File.MEMORY, without, base=view.text, etag=view.etag)
+        await channel.notes.save(File.MEMORY, without, base=view.text, etag=view.etag)
     assert read(root) == "## Facts\n\n- simple\n"
 
 
@@ -158,9 +159,9 @@ async def test_a_secret_or_private_stretch_of_a_draft_is_not_written(root: Path)
     """And the answer says so."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         draft = view.text + SECRET + "- <private>my diary</private> fine\n"
-        saved = await channel.files.save(File.MEMORY, draft, base=view.text, etag=view.etag)
+        saved = await channel.notes.save(File.MEMORY, draft, base=view.text, etag=view.etag)
     assert isinstance(saved, SavedNote)
     assert saved.hides
     assert "hunter2" not in read(root)
@@ -172,13 +173,13 @@ async def test_an_entry_is_edited_whatever_else_changed(root: Path) -> None:
     """It is known by its words; another entry that changed is no conflict."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         port = place(File.MEMORY, entry(view.blocks, "port"))
         write(root, "MEMORY.md", MEMORY.replace("bonn", "essen"))
-        saved = await channel.files.save_entry(port, "The port is 9090")
+        saved = await channel.notes.save_entry(port, "The port is 9090")
         assert isinstance(saved, SavedNote)
         assert read(root) == MEMORY.replace("bonn", "essen").replace("8080", "9090")
-        gone = await channel.files.save_entry(port, "The port is 7070")
+        gone = await channel.notes.save_entry(port, "The port is 7070")
         assert isinstance(gone, EditConflict)
         assert "- The host is essen\n- The port is 9090\n" not in gone.merged
         assert "- The port is 9090\n- The host is essen\n" in gone.merged
@@ -192,16 +193,16 @@ async def test_what_an_entry_became_is_known_beside_another_like_it(root: Path) 
     write(root, "MEMORY.md", "## Facts\n\n")
     async with opened(root) as channel:
         for text in ("I'm Dana, I do QA and run the release", "I'd rather not release at nine"):
-            await channel.remember(text, speaker="Dana")
-        view = await channel.files.view(File.MEMORY)
+            await channel.notes.remember(text, speaker="Dana")
+        view = await channel.notes.view(File.MEMORY)
         dana = place(File.MEMORY, entry(view.blocks, "I do QA"))
         other = "I'm Dana's deputy, I do QA and run the release"
-        await channel.remember(other, speaker="Tom")
+        await channel.notes.remember(other, speaker="Tom")
         text = read(root)
         line = next(line for line in text.splitlines() if "I'm Dana, I do QA" in line)
         write(root, "MEMORY.md", text.replace(line, "- Dana runs the release and does QA in Essen"))
-        await channel.entries()
-        found = await channel.files.save_entry(dana, "Dana does QA in Bonn")
+        await channel.notes.entries()
+        found = await channel.notes.save_entry(dana, "Dana does QA in Bonn")
         assert isinstance(found, EditConflict)
         assert found.theirs == "Dana runs the release and does QA in Essen"
 
@@ -210,9 +211,9 @@ async def test_two_edits_of_one_entry_know_of_each_other(root: Path) -> None:
     """However little the words of the first have in common with what stood there."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
-        assert isinstance(await channel.files.save_entry(port, "It listens at 1"), SavedNote)
-        found = await channel.files.save_entry(port, "It listens at 2")
+        port = place(File.MEMORY, entry((await channel.notes.view(File.MEMORY)).blocks, "port"))
+        assert isinstance(await channel.notes.save_entry(port, "It listens at 1"), SavedNote)
+        found = await channel.notes.save_entry(port, "It listens at 2")
         assert isinstance(found, EditConflict)
         assert found.theirs == "It listens at 1"
 
@@ -221,14 +222,14 @@ async def test_an_entry_is_taken_out(root: Path) -> None:
     """It is not a forgetting: an undo brings it back. Done twice, the second is a conflict."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
-        assert isinstance(await channel.files.take_out(port), SavedNote)
+        port = place(File.MEMORY, entry((await channel.notes.view(File.MEMORY)).blocks, "port"))
+        assert isinstance(await channel.notes.remove_entry(port), SavedNote)
         text = MEMORY.replace("- The port is 8080\n", "")
         assert read(root) == text
         (newest, *_) = await channel.history.log()
         (change,) = newest.changes
         assert (change.verb, change.before, change.after) == ("taken out", "The port is 8080", "")
-        again = await channel.files.take_out(port)
+        again = await channel.notes.remove_entry(port)
         assert isinstance(again, EditConflict)
         assert again.merged == text
         await channel.history.undo()
@@ -239,10 +240,10 @@ async def test_an_entry_is_not_taken_out_by_an_empty_draft(root: Path) -> None:
     """The refusal names the way; nothing is written, and nothing is in the log."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        port = place(File.MEMORY, entry((await channel.files.view(File.MEMORY)).blocks, "port"))
+        port = place(File.MEMORY, entry((await channel.notes.view(File.MEMORY)).blocks, "port"))
         for draft in ("", " ", "\n\n", "<!-- the port -->"):
             with pytest.raises(PipimemError, match=r"needs words.*Take out"):
-                await channel.files.save_entry(port, draft)
+                await channel.notes.save_entry(port, draft)
         assert await channel.history.log() == ()
     assert read(root) == MEMORY
 
@@ -252,14 +253,14 @@ async def test_words_of_an_entry_go_back_as_they_came(root: Path) -> None:
     text = "## Facts\n\n1. one <!-- of May -->\n   - inner\n\n   more\nlazy\n- two\n"
     write(root, "MEMORY.md", text)
     async with opened(root) as channel:
-        block = entry((await channel.files.view(File.MEMORY)).blocks, "one")
+        block = entry((await channel.notes.view(File.MEMORY)).blocks, "one")
         assert block.words == "one <!-- of May -->\n- inner\n\nmore\nlazy"
         one = place(File.MEMORY, block)
-        await channel.files.save_entry(one, block.words)
+        await channel.notes.save_entry(one, block.words)
         assert read(root) == text
-        await channel.files.save_entry(one, block.words.replace("inner", "inner\n- second"))
+        await channel.notes.save_entry(one, block.words.replace("inner", "inner\n- second"))
         assert read(root) == text.replace("   - inner\n", "   - inner\n   - second\n")
-        found = await channel.files.save_entry(one, "another\nline")
+        found = await channel.notes.save_entry(one, "another\nline")
         assert isinstance(found, EditConflict)
         assert "1. another\n   line\n" in found.merged
 
@@ -267,17 +268,17 @@ async def test_words_of_an_entry_go_back_as_they_came(root: Path) -> None:
 async def test_a_pin_keeps_who_said_it(root: Path) -> None:
     """Marking is not rewording."""
     async with opened(root) as channel:
-        await channel.remember("the port is 8080", speaker="Alice")
-        before = entry((await channel.files.view(File.MEMORY)).blocks, "port")
-        await channel.files.pin(place(File.MEMORY, before), pinned=True)
-        after = entry((await channel.files.view(File.MEMORY)).blocks, "port")
+        await channel.notes.remember("the port is 8080", speaker="Alice")
+        before = entry((await channel.notes.view(File.MEMORY)).blocks, "port")
+        await channel.notes.pin(place(File.MEMORY, before), pinned=True)
+        after = entry((await channel.notes.view(File.MEMORY)).blocks, "port")
         assert after.is_pinned
         assert after.text == "the port is 8080 📌"
         assert before.entry is not None
         assert after.entry is not None
         assert (after.entry.speaker, after.entry.trust) == ("Alice", before.entry.trust)
-        await channel.files.pin(place(File.MEMORY, after), pinned=False)
-        last = entry((await channel.files.view(File.MEMORY)).blocks, "port")
+        await channel.notes.pin(place(File.MEMORY, after), pinned=False)
+        last = entry((await channel.notes.view(File.MEMORY)).blocks, "port")
         assert last.text == "the port is 8080"
         assert last.entry is not None
         assert last.entry.speaker == "Alice"
@@ -287,21 +288,21 @@ async def test_an_entry_is_moved_under_another_heading(root: Path) -> None:
     """That a person typed it is no reason against it."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         port = place(File.MEMORY, entry(view.blocks, "port"))
-        saved = await channel.files.move(port, Kind.DECISION)
+        saved = await channel.notes.move(port, Kind.DECISION)
         assert isinstance(saved, SavedNote)
-        view = await channel.files.view(File.MEMORY)
+        view = await channel.notes.view(File.MEMORY)
         assert entry(view.blocks, "port").section == "Decisions"
-        assert isinstance(await channel.files.move(port, Kind.LESSON), EditConflict)
+        assert isinstance(await channel.notes.move(port, Kind.LESSON), EditConflict)
 
 
 async def test_what_a_forgetting_would_remove(root: Path) -> None:
     """Entries and messages, before anything is removed."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        await channel.take_in([Message.user("bonn it is", speaker="Alice")])
-        preview = await channel.files.forget_preview("bonn")
+        await channel.talk.append([Message.user("bonn it is", speaker="Alice")])
+        preview = await channel.notes.preview_forget("bonn")
         assert preview.entries == ("The host is bonn",)
         assert preview.messages == ("Alice: bonn it is",)
         assert read(root) == MEMORY
@@ -311,12 +312,12 @@ async def test_a_forgetting_is_shown_with_what_goes_from_the_archive(root: Path)
     """By the id of a message: what was learnt from it, wherever it went."""
     write(root, "HISTORY.archive.md", "# History\n\n- Alice (2026-03-01): bonn it is\n- tea\n")
     async with opened(root) as channel:
-        await channel.take_in([Message.user("bonn it is", id="m1", speaker="Alice")])
-        preview = await channel.files.forget_preview("m1")
+        await channel.talk.append([Message.user("bonn it is", id="m1", speaker="Alice")])
+        preview = await channel.notes.preview_forget("m1")
         assert preview.entries == ("Alice (2026-03-01): bonn it is",)
         assert (preview.messages, preview.speakers) == (("Alice: bonn it is",), ())
-        assert (await channel.files.forget_preview("Alice")).speakers == ("Alice",)
-        counts = await channel.forget("m1")
+        assert (await channel.notes.preview_forget("Alice")).speakers == ("Alice",)
+        counts = await channel.notes.forget(Text("m1"))
         assert (counts["archive"], counts["messages"]) == (1, 1)
 
 
@@ -324,10 +325,10 @@ async def test_the_stamp_tells_of_a_save(root: Path) -> None:
     """By whoever writes."""
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
-        before = await channel.files.stamp()
-        assert await channel.files.stamp() == before
+        before = await channel.notes.stamp()
+        assert await channel.notes.stamp() == before
         write(root, "MEMORY.md", MEMORY + "- more\n")
-        assert await channel.files.stamp() != before
-        between = await channel.files.stamp()
+        assert await channel.notes.stamp() != before
+        between = await channel.notes.stamp()
         write(root, "SESSION.md", "# Session\n")
-        assert await channel.files.stamp() != between
+        assert await channel.notes.stamp() != between

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from pipimem import Operation, Receipt
-from pipimem.runtime.open_channel import note_result
+from pipimem import Operation
+from pipimem.runtime.channel import upkeep_of
 
 from tests.runtime.observability.talk import (
     CHANNEL,
@@ -44,7 +44,7 @@ async def test_every_operation_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     recorder = Recorder()
     async with model_on_loopback(monkeypatch), remembering(tmp_path, recorder) as (_, channel):
         await talk(channel)
-        usage = [*channel.store.workspace.usages()]
+        usage = [*upkeep_of(channel).store.workspace.usages()]
         recorder = Recorder(ended=[*recorder.ended])  # without the closing
     assert {operation.channel for operation in recorder.ended} == {CHANNEL}
     assert [each.outcome for each in recorder.of("turn")] == ["ok"] * 4
@@ -102,7 +102,7 @@ async def test_a_call_that_fails_is_told_as_the_ledger_has_it(
     monkeypatch.delenv("OPENAI_API_BASE", raising=False)
     recorder = Recorder()
     async with remembering(tmp_path, recorder) as (_, channel):
-        await channel.take_in([])
+        await channel.talk.append([])
         turn = await channel.before_turn("hello there")
         from pipimem import Message
 
@@ -111,14 +111,3 @@ async def test_a_call_that_fails_is_told_as_the_ledger_has_it(
     assert {each.outcome for each in recorder.of("model")} == {"denied"}
     assert {each.error for each in recorder.of("model")} == {"KeyRefused"}
     assert {each.outcome for each in recorder.of("compaction")} == {"deferred"}
-
-
-def test_a_result_says_what_came_of_it() -> None:
-    """A receipt its state, a search and a forgetting how many."""
-    gate = Operation("compaction")
-    note_result(gate, Receipt(False, "blocked", 3, 1))
-    assert gate.outcome == "blocked"
-    search, forgetting = Operation("search"), Operation("forget")
-    note_result(search, ("a", "b"))
-    note_result(forgetting, {"MEMORY.md": 2, "log.jsonl": 1})
-    assert (search.records, forgetting.records) == (2, 3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pipimem import PipimemError
-from pipimem.runtime.drafts import entry_words, replaced_entry, with_words
+from pipimem.runtime.note_edits import entry_words, replaced_entry, with_words
 from pipimem.text.markdown.parser import parsed
 
 

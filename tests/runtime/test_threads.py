@@ -10,7 +10,8 @@ import anyio
 import pytest
 from anyio import to_thread
 from pipimem import Message, Pipimem, WorkspaceError
-from pipimem.runtime.channel_lock import ChannelLock
+from pipimem.runtime.channel import upkeep_of
+from pipimem.runtime.threads import ChannelLock
 
 from tests.runtime.building import settings, workspace
 
@@ -76,9 +77,9 @@ async def test_a_turn_in_a_second_event_loop_ends_no_turn_of_the_first(
             await channel.after_turn(begun, [Message.user(name, id=name)])
 
         with anyio.fail_after(60):
-            async with channel._lock:  # as while a turn of this loop is stored
+            async with channel._access.lock:  # as while a turn of this loop is stored
                 with pytest.raises(WorkspaceError, match="another event loop"):
                     await _elsewhere(anyio_backend_name, turn, "elsewhere")
             await turn("here")
-        said = channel.store.transcript.messages()  # type: ignore[attr-defined]
+        said = upkeep_of(channel).store.transcript.messages()
         assert [message.content for message in said] == ["here"]

@@ -1,38 +1,100 @@
-"""What a `forget` would remove, and where a text still stands after one."""
+"""What to forget: the values that name it, what would go, and where a text still stands after."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from pipimem.errors import ArgumentError, NothingFound
+from pipimem.errors import ArgumentError, ChannelError, JournalError, NothingFound, require_type
 from pipimem.memory.requests import without_requests
 from pipimem.notes.entry import Entry, content_id, record_name
 from pipimem.notes.files import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
-from pipimem.store.arrivals import waiting_messages
+from pipimem.notes.operations import Author, Decision
+from pipimem.runtime.channel_access import PERSON
+from pipimem.runtime.note_view import ListedEntry
+from pipimem.store.arrivals import first_arrival, waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
+from pipimem.store.forget.cleaning import empty_message, without_what_was_read
 from pipimem.store.forget.learnt_from import learnt_from
 from pipimem.store.forget.plan import targets_for
-from pipimem.store.forget.targets import ForgetTargets, held_blocks, holds_target, removed_text
+from pipimem.store.forget.targets import (
+    ForgetTargets,
+    held_blocks,
+    holds_target,
+    removed_text,
+    resolve_targets,
+)
 from pipimem.store.forget.verify import Trace, traces
-from pipimem.store.workspace import USER_FILES
+from pipimem.store.workspace import USER_FILES, WorkspaceStore
+
+if TYPE_CHECKING:
+    from pipimem.store.forget.receipt import Forgotten  # loaded by a forgetting alone
 
 __all__ = [
+    "By",
+    "ById",
     "Forgettable",
+    "Text",
     "Trace",
+    "carry_out",
     "forget_targets",
     "forgettable",
-    "going_with",
-    "is_learnt_from",
-    "remains",
+    "remains_in",
     "speakers_of",
+    "speakers_of_entry",
 ]
+
+# How the id of a message begins where ids of entries stand beside it.
+_MESSAGE = "log:"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Forget a text wherever it stands; `Tom` in `tomorrow` only with `inside_words`.
+
+    A text that is the id of an entry or of a message means that.
+    """
+
+    text: str
+    inside_words: bool = False
+
+    def __post_init__(self) -> None:
+        require_type(self.text, str, "text", "Give the text to forget.")
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Forget all that a person said, or what they said with a text, and what rests on it alone."""
+
+    speaker: str
+    text: str = ""
+    inside_words: bool = False
+
+    def __post_init__(self) -> None:
+        require_type(self.speaker, str, "speaker", "Give a person's name.")
+        require_type(self.text, str, "text", "For all that they said it is empty.")
+
+
+@dataclass(frozen=True, slots=True)
+class ById:
+    """Forget an entry, or a message and what was learnt from it alone, by the id."""
+
+    id: str
+
+    def __post_init__(self) -> None:
+        require_type(self.id, str, "id", "Give the id of an entry or of a message.")
+
+
+Named = By | ById | ListedEntry | Message
+What = Text | Named | Sequence[Named]
+_HINT = "Give a Text, By or ById, an entry, a Message, or a list of these."
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,44 +127,79 @@ class Forgettable:
         return bool(self.entries or self.messages or self.named)
 
 
-def forget_targets(
-    store: ChannelStore,
-    what: str | Sequence[str] = (),
-    *,
-    speaker: str = "",
-    message: str = "",
-    inside_words: bool = False,
-) -> str | list[str]:
-    """What `ChannelStore.forget` takes for a text, ids, a speaker's words, or one message.
+def require_target(what: object) -> None:
+    """Raises `ArgumentError` unless it names something to forget."""
+    # A text is a sequence too, and one of a million letters would hold the event loop.
+    if isinstance(what, (str, bytes)):
+        raise ArgumentError(f"what must not be a bare text. {_HINT}")
+    if isinstance(what, Sequence):
+        for each in what:
+            require_type(each, (By, ById, ListedEntry, Message), "what", _HINT)
+    else:
+        require_type(what, (Text, By, ById, ListedEntry, Message), "what", _HINT)
+    if not (what if isinstance(what, Sequence) else _is_named(what)):
+        raise ArgumentError(f"There is nothing to forget. {_HINT}")
 
-    A text that is the id of a message means the message. A text and a speaker mean what that person
-    said with this text. With messages goes what was learnt from them alone. Raises `NothingFound`,
-    also for a text that stands in nothing but a request to forget it, and `ArgumentError` for a
-    text and a message.
+
+def _is_named(what: object) -> bool:
+    """Return whether a value names something: its text, its speaker or its id."""
+    match what:
+        case Text(text):
+            return bool(text)
+        case By(speaker):
+            return bool(speaker)
+    return bool(getattr(what, "id", ""))
+
+
+def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
+    """Return what `ChannelStore.forget` takes: a text, or ids of entries and messages.
+
+    With messages goes what was learnt from them alone. Raises `NothingFound`, also for a text that
+    stands in nothing but a request to forget it.
     """
-    if isinstance(what, str) and what:
-        if message:
-            raise ArgumentError("Give a text or the id of a message, not both.")
-        targets = ForgetTargets.of([what], inside_words=inside_words)
-        return _of_speaker(store, targets, speaker) if speaker else _of_text(store, what, targets)
-    given = list(what)
-    said = _named(store, given, message)
-    if speaker:
-        kept = _kept_for(store, speaker)
-        given += kept
-        # Who said nothing here may have had something remembered.
-        said += _said_by(store, speaker, or_nothing=bool(kept))
-    return list(dict.fromkeys([*filter(None, given), *learnt_from(store.notes(), said)]))
+    require_target(what)
+    match what:
+        case Text(text, inside_words):
+            return _of_text(store, text, ForgetTargets.of([text], inside_words=inside_words))
+        case By(speaker, text, inside_words) if text:
+            targets = ForgetTargets.of([text], inside_words=inside_words)
+            return _of_speaker(store, targets, speaker)
+    ids: list[str] = []
+    said: list[Message] = []
+    for each in what if isinstance(what, Sequence) else [what]:
+        match each:
+            case By(speaker):
+                kept = _kept_for(store, speaker)
+                ids += kept
+                # Who said nothing here may have had something remembered.
+                said += _said_by(store, speaker, or_nothing=bool(kept))
+            case Message():
+                said += _message_of(store, each.id)
+            case _ if _is_entry(store, each.id):
+                ids.append(each.id)
+            case _:
+                said += _message_of(store, each.id)
+    return list(dict.fromkeys([*ids, *learnt_from(store.notes(), said)]))
 
 
-def _named(store: ChannelStore, given: Sequence[str], message: str) -> list[Message]:
-    """The messages among some ids, and the one of an id; raises `NothingFound` without any."""
-    named = {one.removeprefix("log:") for one in given if one.startswith("log:")}
-    said = _said(store, lambda one: one.id in named) if named else []
-    if message:
-        said += _said(store, lambda one: one.id == message.removeprefix("log:"))
-        if not said:
-            raise NothingFound(f"There is no message {message!r} here; `search` gives the ids.")
+def _is_entry(store: ChannelStore, name: str) -> bool:
+    """Return whether an id is that of an entry that stands in the notes."""
+    if name.startswith(_MESSAGE):
+        return False
+    try:
+        resolve_targets(store.notes(), [name])
+    except NothingFound:
+        return False
+    return True
+
+
+def _message_of(store: ChannelStore, name: str) -> list[Message]:
+    """Return the message of an id. Raises `NothingFound`."""
+    said = _said(store, lambda message: message.id == name.removeprefix(_MESSAGE))
+    if not said:
+        raise NothingFound(
+            f"There is no entry and no message {name!r} here; `search` gives the ids."
+        )
     return said
 
 
@@ -177,15 +274,55 @@ def _all_messages(store: ChannelStore) -> Iterator[Message]:
 
 
 def is_learnt_from(store: ChannelStore, message: str) -> bool:
-    """Whether anything was ever learnt from the message of an id, also what is superseded by now.
+    """Return whether anything was ever learnt from the message of an id, superseded or not.
 
     Raises `NothingFound` for an id of no message, `JournalError` for a damaged journal.
     """
-    if len(forget_targets(store, message=message)) > 1:
+    if len(learnt_from(store.notes(), _message_of(store, message))) > 1:
         return True
     deltas = (record.delta for record in store.journal_records() if record.delta)
     records = (record for delta in deltas for record in delta.records.values() if record)
     return any(message in record.sources for record in records)
+
+
+def retract_unlearnt(store: ChannelStore, message: str, now: datetime) -> bool:
+    """Empty a message; `False` where something may be learnt from it, which is to be forgotten.
+
+    A job that read the message before learns nothing from it: its decision is refused. Raises
+    `NothingFound` for an id of no message, and `StoreError`.
+    """
+    try:
+        if is_learnt_from(store, message):
+            return False
+    except JournalError:  # who knows
+        return False
+    empty_message(store.folder, store.transcript, message, store.key)
+    taken_back = Decision("retract", Author.PERSON)
+    store.commit(taken_back, now, PERSON, carry_out=without_what_was_read)
+    return not is_learnt_from(store, message)  # a job may have been first
+
+
+def carry_out(
+    store: ChannelStore,
+    targets: str | Sequence[str],
+    now: datetime,
+    *,
+    keep_transcript: bool = False,
+    inside_words: bool = False,
+    with_learnt: bool = True,
+) -> Forgotten:
+    """Remove what `forget_targets` returned from everything that is kept.
+
+    With `with_learnt` also what was learnt from the messages since somebody looked that up.
+    """
+    return store.forget(
+        targets,
+        keep_transcript=keep_transcript,
+        now=now,
+        actor=PERSON,
+        inside_words=inside_words,
+        with_learnt=with_learnt,
+    )
 
 
 @raises_store_error
@@ -219,11 +356,6 @@ def forgettable(
     return whole, inside
 
 
-def going_with(store: ChannelStore, what: str | Sequence[str]) -> Forgettable:
-    """What a `forget` of a text, or of ids, would remove; raises `NothingFound` as it would."""
-    return forgettable(store, forget_targets(store, what))[0]
-
-
 def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
     """The names of all on whose words what was found rests; an empty one where that is not known.
 
@@ -236,6 +368,13 @@ def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
     for record in records:
         names |= _speakers_of(record, said)
     return frozenset(names or {""})
+
+
+def speakers_of_entry(store: ChannelStore, ref: str) -> frozenset[str]:
+    """Return the names of all on whose words an entry of MEMORY.md rests; none where it is gone."""
+    meant = [entry for entry in store.notes().memory.entries if entry.ref == ref]
+    found = Forgettable([Passage.of(entry) for entry in meant])
+    return speakers_of(store, found) if meant else frozenset()
 
 
 def _messages_named(store: ChannelStore, records: Sequence[Record]) -> dict[str, Message]:
@@ -284,15 +423,22 @@ def _messages(store: ChannelStore) -> Iterator[Message]:
     return (message for message in _all_messages(store) if message.content)
 
 
-def remains(
-    root: Path, folder: Path, text: str, *, inside_words: bool
+def remains_in(
+    workspace: WorkspaceStore, name: str, text: str, *, inside_words: bool
 ) -> tuple[list[Trace], list[Trace]]:
-    """Where a text still stands: in our files of a channel's folder and of the workspace at `root`.
+    """Return where a text still stands: in our files of a channel, then in people's.
 
-    Then in people's files of the workspace.
+    Writes nothing; of a channel that only arrivals tell of it finds these. Raises `ChannelError`
+    for an unknown one.
     """
-    ours = (folder, root / ".pipimem")
-    user_files = [root / name for name in USER_FILES]
+    try:
+        folder = ChannelStore.open(workspace, name, create=False).folder
+    except ChannelError:
+        if first_arrival(workspace.root, name) is None:
+            raise
+        folder = workspace.folder_of(name)
+    ours = (folder, workspace.root / ".pipimem")
+    user_files: list[Path] = [workspace.root / name for name in USER_FILES]
     return list(traces(ours, text, inside_words=inside_words)), list(
         traces(user_files, text, inside_words=inside_words)
     )
