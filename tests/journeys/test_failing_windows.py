@@ -108,7 +108,7 @@ async def test_a_window_fails_twice_before_it_is_halved_and_a_restart_counts_on(
         async with opened(root, script, hands=hands) as channel:
             if not script.windows:
                 await talk(channel, "one", POISON)
-                channel._has_new_messages = (
+                channel._log.has_new_messages = (
                     False  # leaving consolidates what was said; here only idle work shall
                 )
             await idle(channel, hands, 1)

@@ -28,7 +28,7 @@ async def test_a_job_that_waits_after_a_failure_says_until_when(tmp_path: Path) 
         (waits,) = channel_statuses(WorkspaceStore.open(root), hands.now)
         later = hands.now + timedelta(hours=2)
         (due,) = channel_statuses(WorkspaceStore.open(root), later)
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert waits.failing == due.failing == ("consolidate", "refresh")
     assert waits.jobs["refresh"] == "waiting after a failure, until 2026-03-02 09:01; failed once"
     assert due.jobs["refresh"] == "due; failed once"

@@ -51,4 +51,4 @@ def test_what_grew_counts_as_it_is_now() -> None:
     growing.entries = 9
     lru.touch(growing)
     lru.touch(other)
-    assert [growing.entries, other.notes.entries] == [0, 4]
+    assert [growing.entries, other.entries] == [0, 4]

@@ -302,7 +302,7 @@ async def test_what_a_forgetting_would_remove(root: Path) -> None:
     write(root, "MEMORY.md", MEMORY)
     async with opened(root) as channel:
         await channel.talk.append([Message.user("bonn it is", speaker="Alice")])
-        preview = await channel.notes.preview_forget("bonn")
+        preview = await channel.notes.preview_forget(Text("bonn"))
         assert preview.entries == ("The host is bonn",)
         assert preview.messages == ("Alice: bonn it is",)
         assert read(root) == MEMORY
@@ -313,10 +313,10 @@ async def test_a_forgetting_is_shown_with_what_goes_from_the_archive(root: Path)
     write(root, "HISTORY.archive.md", "# History\n\n- Alice (2026-03-01): bonn it is\n- tea\n")
     async with opened(root) as channel:
         await channel.talk.append([Message.user("bonn it is", id="m1", speaker="Alice")])
-        preview = await channel.notes.preview_forget("m1")
+        preview = await channel.notes.preview_forget(Text("m1"))
         assert preview.entries == ("Alice (2026-03-01): bonn it is",)
         assert (preview.messages, preview.speakers) == (("Alice: bonn it is",), ())
-        assert (await channel.notes.preview_forget("Alice")).speakers == ("Alice",)
+        assert (await channel.notes.preview_forget(Text("Alice"))).speakers == ("Alice",)
         counts = await channel.notes.forget(Text("m1"))
         assert (counts["archive"], counts["messages"]) == (1, 1)
 

@@ -79,7 +79,7 @@ async def test_a_failing_job_waits_before_it_tries_again(tmp_path: Path) -> None
         first = await upkeep_of(channel).maintain()
         second = await upkeep_of(channel).maintain()
         jobs = (await upkeep_of(channel).notes()).ledger.jobs
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert [job.reason for job in first[:2]] == ["down", "down"]
     assert [job.reason for job in second[:2]] == ["waiting after a failure"] * 2
     assert jobs["refresh"].failures == 1
@@ -110,7 +110,7 @@ async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path
     with pytest.raises(StoreError):  # noqa: PT012 - the whole block is what a host writes
         async with Pipimem(root, assistant=both, settings=settings()) as pipimem:
             broken = await pipimem.channel("broken")
-            await broken.remember("something")
+            await broken.notes.remember("something")
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
             lock = root / "channels" / "broken" / ".pipimem" / "lock"
@@ -272,7 +272,7 @@ async def test_a_bug_in_closing_one_channel_comes_out_once_all_are_closed(tmp_pa
     root = workspace(tmp_path)
     with pytest.raises(AttributeError):  # noqa: PT012 - the whole block is what a host writes
         async with Pipimem(root, assistant=script(), settings=settings()) as pipimem:
-            (await pipimem.channel("broken"))._store = None  # type: ignore[assignment]
+            (await pipimem.channel("broken"))._access.store = None  # type: ignore[assignment]
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
     assert "they said hello" in read(root, "HISTORY.md")

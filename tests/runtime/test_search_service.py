@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pipimem import Text
 from pipimem.errors import ChannelError
 from pipimem.notes.message import Message
 from pipimem.recall.transcript.filters import Filters
@@ -48,7 +47,7 @@ def test_what_is_said_later_is_found(room: ChannelStore) -> None:
     service = SearchService(room.workspace)
     assert found(service, "ferry") == ["log:a"]
     channel_search = service.channel_search("room")
-    room.talk.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
+    room.transcript.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
     assert found(service, "tram")[0] == "log:b"
     assert service.channel_search("room") is channel_search
 
@@ -108,7 +107,7 @@ def test_the_next_start_cuts_only_what_is_new(
     first = SearchService(room.workspace)
     assert found(first, "ferry") == ["log:a"]
     first.keep()
-    room.talk.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
+    room.transcript.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
     second = SearchService(room.workspace)
     texts = cut(second, monkeypatch)
     assert found(second, "leaves") == found(SearchService(room.workspace), "leaves")
@@ -152,7 +151,7 @@ def test_the_archive_stands_beside_the_kept_talk(room: ChannelStore) -> None:
     old = [channel_search.item(slot).id for slot in (1, 2)]
     assert [name.partition(":")[0] for name in old] == ["archive", "archive"]
     assert [channel_search.slot(name) for name in (*old, "a")] == [1, 2, 0]
-    room.talk.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
+    room.transcript.append([Message.user("the tram leaves at ten", id="b", time=NOON)])
     channel_search = service.channel_search("room")
     assert (channel_search.slot("b"), channel_search.item(3).id) == (3, "log:b")
     assert [item.id for item in service.around("room", 3, 2, 2)] == ["log:a", "log:b"]
@@ -176,12 +175,12 @@ def test_an_archive_that_changed_is_read_again(room: ChannelStore) -> None:
 @pytest.mark.usefixtures("always")
 def test_what_is_forgotten_is_not_in_the_kept_index_either(room: ChannelStore) -> None:
     """It is taken away with the text, and the next one knows nothing of it."""
-    room.talk.append([Message.user("the zebra is called Hortensia", id="z", time=NOON)])
+    room.transcript.append([Message.user("the zebra is called Hortensia", id="z", time=NOON)])
     service = SearchService(room.workspace)
     assert found(service, "zebra")[0] == "log:z"
     service.keep()
     assert b"hortensia" in kept_file(room).read_bytes()
-    room.notes.forget(Text("the zebra is called Hortensia"), keep_transcript=False)
+    room.forget("the zebra is called Hortensia", keep_transcript=False, now=NOON)
     assert not kept_file(room).exists()
     service.keep()
     assert not kept_file(room).exists()
@@ -217,7 +216,7 @@ def test_hostile_bytes_change_no_answer(room: ChannelStore, data: st.DataObject)
     """
     if not kept_file(room).exists():
         said = ("渡轮九点开", "which ferry, the blue one?", "the blue one at ten")
-        room.talk.append([Message.user(text, speaker="Ana", time=NOON) for text in said])
+        room.transcript.append([Message.user(text, speaker="Ana", time=NOON) for text in said])
         service = SearchService(room.workspace)
         found(service, "x")
         service.keep()
@@ -262,7 +261,9 @@ def test_a_whole_file_that_is_none_of_ours_is_passed_over(room: ChannelStore) ->
 @pytest.mark.usefixtures("always")
 def test_idle_work_keeps_it_up_a_little_at_a_time(room: ChannelStore) -> None:
     """So that neither a turn nor the next search pays for much."""
-    room.talk.append([Message.user(f"tram {n} leaves", id=f"t{n}", time=NOON) for n in range(4)])
+    room.transcript.append(
+        [Message.user(f"tram {n} leaves", id=f"t{n}", time=NOON) for n in range(4)]
+    )
     vocabulary = Vocabulary(room.workspace)
     sizes = []
     for _ in range(4):
@@ -275,7 +276,7 @@ def test_one_long_message_is_worth_keeping(
     room: ChannelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a pasted file each start cut all the words anew."""
-    room.talk.append([Message.user("the tram leaves at ten, " * 2_000, id="b", time=NOON)])
+    room.transcript.append([Message.user("the tram leaves at ten, " * 2_000, id="b", time=NOON)])
     first = SearchService(room.workspace)
     assert "log:b" in found(first, "tram")
     first.keep()
@@ -287,7 +288,7 @@ def test_one_long_message_is_worth_keeping(
 
 def test_how_far_the_reading_is_can_be_told(room: ChannelStore) -> None:
     """Every hundred messages, and at the end."""
-    room.talk.append([Message.user(f"tram {n}") for n in range(249)])
+    room.transcript.append([Message.user(f"tram {n}") for n in range(249)])
     told: list[tuple[int, int]] = []
     SearchService(
         room.workspace, report=lambda read, newest: told.append((read, newest))

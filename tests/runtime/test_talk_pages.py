@@ -69,8 +69,8 @@ async def test_a_page_of_some_messages_ends_before_all_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a transcript in which they are rare; the next page goes on there."""
-    monkeypatch.setattr("pipimem.runtime.transcript._READ_AT_ONCE", 5)
-    monkeypatch.setattr("pipimem.runtime.transcript._MOST_READ", 10)
+    monkeypatch.setattr("pipimem.runtime.talk._READ_AT_ONCE", 5)
+    monkeypatch.setattr("pipimem.runtime.talk._MOST_READ", 10)
     async with Pipimem(workspace(tmp_path), "offline", settings=settings()) as pipimem:
         channel = await pipimem.channel("room")
         await channel.talk.append([Message.user("first", id="m0", speaker="Dana")])

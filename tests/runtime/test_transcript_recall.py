@@ -51,9 +51,11 @@ def host(root: Path, keeps: bool) -> Pipimem:
     return Pipimem(root, "offline", keeps_context=keeps)
 
 
-async def excerpts(channel: Channel, text: str = QUESTION, sees_from: str | None = "") -> list[str]:
+async def excerpts(
+    channel: Channel, text: str = QUESTION, visible: Visible | str = Visible.NEWEST
+) -> list[str]:
     """The texts of a turn's excerpts."""
-    turn = await channel.before_turn(text, speaker="Dana", visible=sees_from)
+    turn = await channel.before_turn(text, speaker="Dana", visible=visible)
     assert turn.recall is not None
     return [item.text for item in turn.recall.excerpts]
 
@@ -306,11 +308,11 @@ async def test_an_id_that_no_message_has_is_told_once(tmp_path: Path) -> None:
     async with opened(root) as channel:
         first = await channel.before_turn(QUESTION, visible="nobody")
         second = await channel.before_turn(QUESTION, visible="nobody")
-        assert "sees_from: 'nobody'" in first.problem
+        assert "visible: 'nobody'" in first.problem
         assert second.problem == ""
 
 
-async def test_sees_from_may_name_a_message_that_is_not_indexed_yet(tmp_path: Path) -> None:
+async def test_visible_may_name_a_message_that_is_not_indexed_yet(tmp_path: Path) -> None:
     """It was stored a moment ago; all that is indexed is older."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
@@ -320,7 +322,7 @@ async def test_sees_from_may_name_a_message_that_is_not_indexed_yet(tmp_path: Pa
         assert HALF_PAST in await excerpts(channel, SOUND_CHECK, visible="new")
 
 
-async def test_sees_from_none_says_that_the_model_sees_nothing(tmp_path: Path) -> None:
+async def test_visible_nothing_says_that_the_model_sees_nothing(tmp_path: Path) -> None:
     """What was said a moment ago is an excerpt, too."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
@@ -329,7 +331,7 @@ async def test_sees_from_none_says_that_the_model_sees_nothing(tmp_path: Path) -
         assert HALF_PAST in await excerpts(channel, SOUND_CHECK, visible=Visible.NOTHING)
 
 
-async def test_sees_from_says_what_the_model_still_sees(tmp_path: Path) -> None:
+async def test_visible_says_what_the_model_still_sees(tmp_path: Path) -> None:
     """Excerpts are older than that message; an id that nobody knows is as none."""
     root = workspace(tmp_path)
     await talked(root)

@@ -74,7 +74,7 @@ async def test_a_turn_says_what_it_costs_and_what_it_rests_on(tmp_path: Path) ->
         add = Add(Kind.FACT, "the port is 5433", Trust.EXPLICIT, Evidence(("m7", "m9")))
         await channel._jobs.commit(Decision("test", Author.MODEL, (add,)))
         first = await channel.before_turn("你好")
-        assert first.talk.sources == ("m7", "m9")
+        assert first.sources == ("m7", "m9")
         await channel.after_turn(first, [])
         turn = await channel.before_turn("which port?")
         assert turn.context == f"{turn.standing}\n\n{turn.recalled}"

@@ -110,7 +110,7 @@ async def test_who_is_cancelled_is_cancelled(tmp_path: Path) -> None:
         await say(channel, "hello")
         with anyio.move_on_after(0.2) as scope:
             await channel.before_compaction(deadline=60)
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert scope.cancelled_caught
 
 
@@ -157,7 +157,7 @@ async def test_an_answer_with_a_field_of_another_type_defers(
         receipt = await channel.before_compaction()
         if task == "refresh":  # all else is learnt now, and only SESSION.md is behind
             receipt = await channel.before_compaction()
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert receipt.may_compact
     assert (receipt.state == "deferred") == (task == "consolidate")
     step = next(step for step in receipt.steps if step.startswith(task))

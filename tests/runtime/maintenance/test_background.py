@@ -34,6 +34,7 @@ from pipimem.runtime.maintenance.watch import Watch
 from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.pipimem import Lifetime
 from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Consolidated, Refreshed
@@ -127,7 +128,7 @@ ENTRIES: list[tuple[object, str, Callable[..., object], str, str]] = [
     (MaintenanceWorker, "_inspect", broken, IDLE, "room"),
     (ChannelJobs, "due", broken, IDLE, "room"),
     (idle_room, "next_opening", broken, IDLE, "room"),
-    (Channel, "maintain", broken_work, IDLE, "room"),
+    (ChannelUpkeep, "maintain", broken_work, IDLE, "room"),
     (ChannelJobs, "gate", broken_work, "refresh", "room"),
     (ChannelJobs, "refresh", broken_work, "refresh", "room"),
     (ChannelJobs, "consolidate", broken_work, "consolidate", "room"),

@@ -118,7 +118,7 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
         gate = await channel._jobs.gate("refresh")
         assert (gate.open, gate.reason) == (False, "too little new")
         monkeypatch.undo()
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
 
 
 async def test_a_day_that_is_over_gets_its_history_without_a_model(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ async def test_a_day_that_is_over_gets_its_history_without_a_model(tmp_path: Pat
         assert [job.task for job in ran if job.ran] == ["history"]
         ledger = (await upkeep_of(channel).notes()).ledger
         assert (ledger.boundary, ledger.pending) == (4, ())
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     second = "\n## 2026-03-03 09:00–09:00 +08:00\n\n- they spoke of rain\n"
     assert read(root, "HISTORY.md") == first + second
     assert len(script.asked) == 4
@@ -307,7 +307,7 @@ async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgettin
         await say(channel, "and the vault of the gateway?")
         await channel.notes.forget(Text("the vault is green"))
         assert (await upkeep_of(channel).notes()).ledger.asked == ()
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert "gateway?" not in read(root, ".pipimem/journal.jsonl") + read(
         root, ".pipimem/ledger.json"
     )
@@ -373,7 +373,7 @@ async def test_a_rehearsal_thinks_and_leaves_every_byte(tmp_path: Path) -> None:
         told = await upkeep_of(channel).maintain(forced=True, dry_run=True)
         assert snapshot(root) == before
         done = await upkeep_of(channel).maintain(forced=True)
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert [(job.task, job.ran, job.reason) for job in told] == [
         (job.task, job.ran, job.reason) for job in done
     ]

@@ -62,7 +62,7 @@ async def talk(root: Path, *rooms: str, turns: int = 2, hands: Hands | None = No
             channel = await pipimem.channel(room)
             for _ in range(turns):
                 await channel.talk.append([Message.user("hello"), Message.assistant("hi")])
-            channel._has_new_messages = False
+            channel._log.has_new_messages = False
 
 
 @asynccontextmanager
@@ -150,7 +150,7 @@ async def test_after_its_jobs_a_channel_is_due_when_the_next_pause_ends(tmp_path
         for _ in range(2):
             await channel.after_turn(None, [Message.user("and"), Message.assistant("so on")])
         await until(lambda: any(visit.due == began + timedelta(minutes=10) for visit in visits))
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     assert visits[0].due == MIDNIGHT
     assert [ran(visit) for visit in visits[1:]] == [[]] * (len(visits) - 1)
 
@@ -181,7 +181,7 @@ async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
             for _ in range(turns):
                 await channel.talk.append([Message.user("hello"), Message.assistant("hi")])
             await upkeep_of(channel).maintain()
-            channel._has_new_messages = False
+            channel._log.has_new_messages = False
         before = len(asked.asked)
         with monkeypatch.context() as patch:
             patch.setattr(Transcript, "window", _refused)
@@ -295,7 +295,7 @@ async def test_a_turn_waits_for_no_idle_thought(tmp_path: Path) -> None:
             turn = await channel.before_turn("hello again")
             await channel.after_turn(turn, [Message.user("hello again"), Message.assistant("hi")])
         assert (slow.begun, slow.cancelled) == (["room"], [])
-        slow.hangs, channel._has_new_messages = False, False
+        slow.hangs, channel._log.has_new_messages = False, False
 
 
 async def test_a_compaction_finds_a_free_model_beside_the_thoughts_of_others(
@@ -340,7 +340,7 @@ async def test_a_cancelled_thought_is_in_the_usage_ledger(tmp_path: Path) -> Non
         await until(lambda: door.asked == 1)
         async with channel._preempt():
             assert [(usage.channel, usage.outcome != "ok") for usage in used] == [("room", True)]
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
 
 
 async def spoken(pipimem: Pipimem) -> Channel:
@@ -383,11 +383,11 @@ async def test_a_bot_takes_over_when_the_other_process_has_gone(tmp_path: Path) 
         channel = await bot.channel("room")
         await anyio.sleep(0.2)
         assert not bot._idle._begun
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
     async with Pipimem(root, assistant=script(), settings=beside) as bot:
         channel = await spoken(bot)
         await until(lambda: "greeting" in read(root, "SESSION.md"))
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
 
 
 @pytest.mark.slow
@@ -442,7 +442,7 @@ async def test_a_quiet_channel_gives_its_memory_back(tmp_path: Path) -> None:
             await until(lambda seen=seen: len(visits) > seen)
         again = await channel.before_turn("When is the harbour review?")
         found = await channel.recall("When is the harbour review?")
-        channel._has_new_messages = False
+        channel._log.has_new_messages = False
         tasks.cancel_scope.cancel()
     assert "harbour review" in turn.context
     assert (again.first, again.context) == (False, "")
