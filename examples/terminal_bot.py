@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from pipimem import Assistant, Channel, Message, Pipimem
+from pipimem import Assistant, Channel, Message, Pipimem, Visible
 
 # So many messages are sent to the model; when there are more, half of them go.
 MOST = 40
@@ -29,7 +29,7 @@ class TerminalBot:
 
     async def answer(self, text: str) -> str:
         """One turn, from what the user said to what the bot replied."""
-        seen = self.history[0].id if self.history else None
+        seen = self.history[0].id if self.history else Visible.NOTHING
         turn = await self.channel.before_turn(text, speaker=self.speaker, visible=seen)
         reply = await self.reply(text, turn.standing, turn.recalled)
         said = [

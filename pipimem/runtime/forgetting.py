@@ -93,8 +93,9 @@ class ById:
 
 
 Named = By | ById | ListedEntry | Message
-What = Text | Named | Sequence[Named]
-_HINT = "Give a Text, By or ById, an entry, a Message, or a list of these."
+# In a list a bare text is an id.
+What = Text | Named | Sequence[Named | str]
+_HINT = "Give a Text, By or ById, an entry, a Message, or a list of ids."
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def require_target(what: object) -> None:
         raise ArgumentError(f"what must not be a bare text. {_HINT}")
     if isinstance(what, Sequence):
         for each in what:
-            require_type(each, (By, ById, ListedEntry, Message), "what", _HINT)
+            require_type(each, (str, By, ById, ListedEntry, Message), "what", _HINT)
     else:
         require_type(what, (Text, By, ById, ListedEntry, Message), "what", _HINT)
     if not (what if isinstance(what, Sequence) else _is_named(what)):
@@ -175,10 +176,12 @@ def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
                 said += _said_by(store, speaker, or_nothing=bool(kept))
             case Message():
                 said += _message_of(store, each.id)
-            case _ if _is_entry(store, each.id):
-                ids.append(each.id)
             case _:
-                said += _message_of(store, each.id)
+                name = each if isinstance(each, str) else each.id
+                if _is_entry(store, name):
+                    ids.append(name)
+                else:
+                    said += _message_of(store, name)
     return list(dict.fromkeys([*ids, *learnt_from(store.notes(), said)]))
 
 

@@ -231,9 +231,9 @@ class ChannelNotes:
         """Remove something from all files for good; returns counts by place.
 
         `what` is a `Text`, all that is said `By` a person, an entry or a message, itself or
-        `ById`, or a list of these. With a message goes what was learnt from it alone. Raises
-        `NothingFound` for an id of nothing, and with nothing forgotten where a text stands in
-        nothing but a request to forget it.
+        `ById`, or a list of such, in which a bare text is an id. With a message goes what was
+        learnt from it alone. Raises `NothingFound` for an id of nothing, and with nothing forgotten
+        where a text stands in nothing but a request to forget it.
         """
         require_target(what)
         access, now = self._access, self._access.clock.wall()

@@ -16,7 +16,7 @@ CLI = [
 
 
 def test_no_command_holds_a_channel_of_the_store() -> None:
-    """It asks `ChannelOnDisk`, or a `Channel`: what the store writes, the runtime decides."""
+    """It asks a `ChannelAccess`, or a `Channel`: what the store writes, the runtime decides."""
     holders = {
         module
         for module in CLI

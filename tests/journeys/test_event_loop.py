@@ -14,7 +14,7 @@ from pipimem.notes.files import File
 from pipimem.notes.notes import Note
 from pipimem.recall import refinement
 from pipimem.recall.index import Index
-from pipimem.runtime import channel_entries, intake, opening, transcript_recall, turn_recall
+from pipimem.runtime import intake, notes, opening, transcript_recall, turn_recall
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.rules import consolidating, refreshing
 from pipimem.store.commit import working_copy
@@ -30,7 +30,7 @@ QUESTION = "when does the release window open?"
 WORK: list[tuple[object, str]] = [
     (intake, "redacted"),
     (intake.Intake, "unknown_messages"),
-    (channel_entries, "remembered"),
+    (notes, "remembered"),
     (opening, "snapshot"),
     (opening, "standing_part"),
     (turn_recall, "recalled_entries"),

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pipimem import Text
 from pipimem.errors import CannotTakeBack
 from pipimem.notes.files import File, etag
 from pipimem.notes.kinds import Kind
@@ -223,7 +222,7 @@ def test_what_is_forgotten_is_nowhere_and_the_past_still_fits_together(
         }
         if is_closed:
             channel.close()
-        channel.notes.forget(Text(SECRET), keep_transcript=False)
+        channel.forget(SECRET, keep_transcript=False, now=NOW)
         assert [str(trace.path) for trace in traces([channel.folder], SECRET)] == []
         assert set(memory(channel)) == kept
         chain_holds(channel)

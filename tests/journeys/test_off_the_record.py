@@ -74,7 +74,7 @@ async def test_a_turn_off_the_record_waits_for_no_commit(tmp_path: Path) -> None
         await say(channel, "We decided that the lantern release is on Thursday")
         await channel.before_turn("hello")
         held, done = threading.Event(), threading.Event()
-        store = upkeep_of(channel)._store._opened
+        store = upkeep_of(channel).store._opened
 
         def commit() -> None:
             with store.mutex, store.channel_folder.lock.held():
@@ -85,7 +85,7 @@ async def test_a_turn_off_the_record_waits_for_no_commit(tmp_path: Path) -> None
         thread.start()
         try:
             assert held.wait(60)
-            async with upkeep_of(channel)._lock:
+            async with upkeep_of(channel).access.lock:
                 with anyio.fail_after(30):
                     turn = await channel.before_turn(UNRECORDED[0], record=False)
             assert turn.problem == ""

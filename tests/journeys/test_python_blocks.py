@@ -103,7 +103,7 @@ class TestWhatTheBlocksDo:
             await run(block, names)
         assert names["chosen"]
         gone = {hit.item.id for hit in names["chosen"]}
-        left = await names["channel"].search("new_checkout")
+        left = await names["channel"].talk.search("new_checkout")
         assert gone.isdisjoint({hit.item.id for hit in left})
 
     async def test_a_turn_off_the_record_stores_nothing(

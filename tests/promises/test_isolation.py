@@ -17,18 +17,20 @@ from pathlib import Path
 import pytest
 
 from tests.promises.front_door import (
+    ById,
     Channel,
     ChannelHistory,
+    ChannelNotes,
+    ChannelTalk,
     EntryPlace,
     File,
     Kind,
     Message,
-    NoteFiles,
     NothingFound,
     Pipimem,
     PipimemError,
     StoreError,
-    TranscriptPages,
+    Text,
     before_turn,
     call_tool,
     detail,
@@ -137,45 +139,46 @@ def calls(channel: Channel, other: int) -> Mapping[str, Callable[[], Awaitable[o
     return {
         "session_prompt": channel.session_prompt,
         "before_turn": lambda: before_turn(channel, QUESTION, speaker="Dana", sees_nothing=True),
-        "turn that names theirs": lambda: channel.before_turn(QUESTION, sees_from=theirs),
+        "turn that names theirs": lambda: channel.before_turn(QUESTION, visible=theirs),
         "recall": lambda: channel.recall(QUESTION, automatic=False),
-        "preview": lambda: channel.preview(QUESTION, speaker="Dana"),
-        "search": lambda: search(channel, "falcon gate Thursday", count=50),
-        "timeline": lambda: timeline(channel, theirs),
-        "detail": lambda: detail(channel, theirs),
-        "entries": lambda: entries(channel),
+        "preview_turn": lambda: channel.preview_turn(QUESTION, speaker="Dana"),
+        "talk.search": lambda: search(channel, "falcon gate Thursday", count=50),
+        "talk.timeline": lambda: timeline(channel, theirs),
+        "talk.detail": lambda: detail(channel, theirs),
+        "notes.entries": lambda: entries(channel),
         "history.log": lambda: log(channel, 100),
         "history.diff": lambda: diff(channel, 1),
         "history.blame": channel.history.blame,
-        "files.view": lambda: view_file(channel, File.MEMORY),
+        "notes.view": lambda: view_file(channel, File.MEMORY),
         "session": lambda: view_file(channel, File.SESSION),
         "history": lambda: view_file(channel, File.HISTORY),
-        "transcript.page": channel.transcript.page,
+        "talk.page": channel.talk.page,
         "history.change": lambda: channel.history.change(1),
         "history.texts": channel.history.texts,
         "history.without": lambda: channel.history.without(1),
         "usage": channel.usage,
-        "sources": lambda: sources(channel),
+        "maintain": channel.maintain,
+        "talk.sources": lambda: sources(channel),
         "tool: search": lambda: call_tool(channel, "memory_search", query="falcon gate", count=50),
         "tool: around": lambda: call_tool(channel, "memory_search", around=theirs),
         "tool: ids": lambda: call_tool(channel, "memory_search", ids=[theirs, f"log:{theirs}"]),
         "tool: update": lambda: call_tool(channel, "memory_update", id=theirs, text="blue gate"),
         "tool: forget": lambda: call_tool(channel, "memory_forget", ids=[theirs]),
         "tool: feedback": lambda: call_tool(channel, "memory_feedback", id=theirs, helpful=True),
-        "take_in": lambda: take_in(channel, [Message.user("falcon gate", id=f"{theirs}-x")]),
+        "talk.append": lambda: take_in(channel, [Message.user("falcon gate", id=f"{theirs}-x")]),
         "before_compaction": lambda: channel.before_compaction([Message.user("the gate is open")]),
-        "update": lambda: channel.update(theirs, "the gate is blue"),
-        "take_out": lambda: channel.take_out(theirs),
-        "rate": lambda: channel.rate(theirs, helpful=True),
-        "forget": lambda: channel.forget(message=theirs),
-        "retract": lambda: channel.retract(theirs),
-        "files.stamp": channel.files.stamp,
-        "files.forget_preview": lambda: channel.files.forget_preview("falcon"),
-        "files.save": lambda: channel.files.save(File.MEMORY, "- open\n", base="", etag=theirs),
-        "files.save_entry": lambda: channel.files.save_entry(place, "- it is shut"),
-        "files.take_out": lambda: channel.files.take_out(place),
-        "files.pin": lambda: channel.files.pin(place, pinned=True),
-        "files.move": lambda: channel.files.move(place, Kind.FACT),
+        "notes.update": lambda: channel.notes.update(theirs, "the gate is blue"),
+        "notes.take_out": lambda: channel.notes.take_out(theirs),
+        "notes.rate": lambda: channel.notes.rate(theirs, helpful=True),
+        "notes.forget": lambda: channel.notes.forget(ById(theirs)),
+        "talk.retract": lambda: channel.talk.retract(theirs),
+        "notes.stamp": channel.notes.stamp,
+        "notes.preview_forget": lambda: channel.notes.preview_forget(Text("falcon")),
+        "notes.save": lambda: channel.notes.save(File.MEMORY, "- open\n", base="", etag=theirs),
+        "notes.save_entry": lambda: channel.notes.save_entry(place, "- it is shut"),
+        "notes.remove_entry": lambda: channel.notes.remove_entry(place),
+        "notes.pin": lambda: channel.notes.pin(place, pinned=True),
+        "notes.move": lambda: channel.notes.move(place, Kind.FACT),
         "history.undo": lambda: undo(channel),
         "history.restore": lambda: channel.history.restore(1),
         "reset": channel.reset,
@@ -186,7 +189,7 @@ def calls(channel: Channel, other: int) -> Mapping[str, Callable[[], Awaitable[o
 async def sources(channel: Channel) -> object:
     """Return what was found, with the messages that it rests on."""
     hits = await search(channel, "falcon gate", count=50)
-    return hits, await channel.sources(*(hit.item for hit in hits))
+    return hits, await channel.talk.sources(*(hit.item for hit in hits))
 
 
 async def test_each_public_call_is_tried(workspace: Path) -> None:
@@ -196,10 +199,10 @@ async def test_each_public_call_is_tried(workspace: Path) -> None:
         found = inspect.getmembers(kind, inspect.iscoroutinefunction)
         return {prefix + name for name, _ in found if not name.startswith("_")}
 
-    wanted = public(Channel) | public(NoteFiles, "files.") | public(ChannelHistory, "history.")
-    wanted |= public(TranscriptPages, "transcript.")
+    wanted = public(Channel) | public(ChannelNotes, "notes.") | public(ChannelHistory, "history.")
+    wanted |= public(ChannelTalk, "talk.")
     # `fill` calls them.
-    wanted -= {"after_turn", "compacted", "remember", "call_tool"}
+    wanted -= {"after_turn", "compacted", "notes.remember", "call_tool"}
     async with opened(workspace) as channel:
         assert wanted - set(calls(channel, 0)) == set()
 

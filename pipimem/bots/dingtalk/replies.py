@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
-from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.search_service import headed
 from pipimem.text.secrets import redacted
 
@@ -38,7 +37,7 @@ class ModelReplies:
         """The model's answer to what memory shows, what was said, and the message."""
         prompt = f"{await channel.session_prompt()}\n{turn.standing}"
         # The folder's name holds the conversation's id, which is nobody's business.
-        prompt = prompt.replace(f"{upkeep_of(channel).store.folder}/", "")
+        prompt = prompt.replace(f"{self.pipimem.store.folder_of(channel.id)}/", "")
         asked = _with_name(Message.user(turn.query, speaker=turn.speaker))
         if turn.recalled:
             asked = replace(asked, content=f"{turn.recalled}\n\n{asked.content}")

@@ -139,7 +139,7 @@ async def test_memory_is_told_how_much_of_the_talk_the_model_sees(channel: Chann
     for one in (agent, agent, agent, agent_of(channel, ScriptedModel("Hm."))):
         with before_turns() as made:
             await one.reply(dana("Who was the courier?"))
-        told.append(made.call_args.kwargs["sees_from"])
+        told.append(made.call_args.kwargs["visible"])
     oldest = agent.state.context[0].id
     assert told == [None, oldest, oldest, None]
 
@@ -151,7 +151,7 @@ async def test_memory_is_told_who_asks_and_what_was_heard_before(channel: Channe
     with before_turns() as made:
         await agent.reply(dana("pipi, what is new?"))
     heard = agent.state.context[0].id
-    assert made.call_args.kwargs == {"speaker": "Dana", "sees_from": heard}
+    assert made.call_args.kwargs == {"speaker": "Dana", "visible": heard}
 
 
 async def test_a_new_session_reads_anew_who_the_bot_is(channel: Channel, root: Path) -> None:

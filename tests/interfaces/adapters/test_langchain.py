@@ -149,7 +149,7 @@ async def test_memory_is_told_how_much_of_the_talk_the_model_sees(channel: Chann
     for number, one in enumerate((bot, bot, bot, Bot(channel, "Hm."))):
         with before_turns() as made:
             await one.hear("Who was the courier?", known=f"msg-{number}")
-        told.append(made.call_args.kwargs["sees_from"])
+        told.append(made.call_args.kwargs["visible"])
     assert told == [None, "msg-0", "msg-0", None]
 
 

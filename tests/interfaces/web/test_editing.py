@@ -20,7 +20,7 @@ async def block(browser: Browser, words: str) -> tuple[str, dict[str, Any]]:
     """The id of an entry, and what a change of it says."""
     from pipimem import File
 
-    for each in (await browser.channel.files.view(File.MEMORY)).blocks:
+    for each in (await browser.channel.notes.view(File.MEMORY)).blocks:
         if each.entry is not None and words in each.text:
             return each.entry.id, {"section": each.section, "source": each.source}
     raise AssertionError(words)

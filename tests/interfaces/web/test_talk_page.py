@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 
 async def said(browser: Browser, *texts: str, speaker: str = "Dana") -> None:
     """Messages of a person, one behind the other."""
-    first = len((await browser.channel.transcript.page()).messages)
+    first = len((await browser.channel.talk.page()).messages)
     await browser.channel.take_in(
         [
             Message.user(text, id=f"m{first + number}", speaker=speaker)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pipimem import File, Message
 from pipimem.runtime.channel_overview import ChannelOverview
-from pipimem.runtime.notes import NoteFiles
+from pipimem.runtime.notes import ChannelNotes
 from pipimem.web.pages import Pages
 from pipimem.web.workspace_page import WorkspacePage
 
@@ -59,14 +59,14 @@ async def test_what_is_looked_at_first_is_read_before(
         pages = Pages(browser.pipimem, only)
         viewed: list[str] = []
 
-        async def view(files: NoteFiles, file: File, **_: object) -> None:
+        async def view(files: ChannelNotes, file: File, **_: object) -> None:
             viewed.append(f"{file} of {await files.stamp()}")
 
-        monkeypatch.setattr(NoteFiles, "view", view)
+        monkeypatch.setattr(ChannelNotes, "view", view)
         await workspace_page(pages).warm()
         rooms = [only] if only else [f"room-{number}" for number in range(7, 2, -1)]
         channels = [await browser.pipimem.channel(room) for room in rooms]
-        assert viewed == [f"MEMORY.md of {await one.files.stamp()}" for one in channels]
+        assert viewed == [f"MEMORY.md of {await one.notes.stamp()}" for one in channels]
         await workspace_page(Pages(browser.pipimem, "no such room")).warm()
 
 
@@ -79,10 +79,10 @@ async def test_long_notes_of_a_page_are_read_after_it(
         await browser.pipimem.channel("short")
         viewed: list[File] = []
 
-        async def view(_files: NoteFiles, file: File, **_: object) -> None:
+        async def view(_files: ChannelNotes, file: File, **_: object) -> None:
             viewed.append(file)
 
-        monkeypatch.setattr(NoteFiles, "view", view)
+        monkeypatch.setattr(ChannelNotes, "view", view)
         assert "Channels: 2" in (await browser.client.get("/")).text
         assert viewed == [File.MEMORY]
 
