@@ -6,9 +6,9 @@ import re
 from enum import IntFlag
 
 from pipimem.recall.phrases import NAMES_A_TIME, says
-from pipimem.sidecar.rules.off_the_record import may_be_off_the_record
 from pipimem.text.dates.calendar_words import SHORT
 from pipimem.text.patterns import Pattern
+from pipimem.text.talk.asking import may_be_off_the_record
 
 
 class Shape(IntFlag):

@@ -13,8 +13,8 @@ from pipimem.recall.transcript.formula import FORMULA
 from pipimem.recall.transcript.question import TranscriptQuery
 from pipimem.recall.transcript.rank import weighed
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
-from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.text.patterns import Pattern
+from pipimem.text.talk.asking import off_the_record
 from pipimem.text.words.index_words import Words
 
 _LOOKED_AT = 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.off_the_record import off_the_record
+from pipimem.text.talk.asking import off_the_record
 
 from tests.cases import each, table
 

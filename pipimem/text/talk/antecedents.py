@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 
-from pipimem.sidecar.rules.clauses import (
-    bare_values,
-    units_of,
-    values_denied,
-    without_values,
-)
-from pipimem.sidecar.rules.patterns import (
+from pipimem.text.han import HAN
+from pipimem.text.talk.sentence_rules import (
     as_written,
     first_match,
     general,
@@ -19,8 +15,14 @@ from pipimem.sidecar.rules.patterns import (
     names_a_value,
     rules,
 )
-from pipimem.sidecar.rules.sentences import Sentence, letters
-from pipimem.sidecar.rules.shared import are_of_one_kind, kinds_of_values, words_of, words_shared
+from pipimem.text.talk.sentences import Sentence, letters
+from pipimem.text.talk.statements import (
+    bare_values,
+    units_of,
+    values_denied,
+    values_of,
+    without_values,
+)
 from pipimem.text.word_lists import stop_words
 
 # How many sentences back the one may stand that another speaks of: a statement of anybody, one's
@@ -33,6 +35,7 @@ _A_MOMENT = timedelta(minutes=3)
 _LEANING = (("left_out", "vague"), ("context", "continued"))
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
+_WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
 
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
@@ -83,7 +86,7 @@ def _corrected(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None
 def _subject(text: str) -> set[str]:
     """The words in front of the verb of a correction: "SLA" of "Correction: the SLA is 2 hours"."""
     found = first_match(rules("context")["subject"], as_written(text))
-    return words_of(found["subject"]) - general() - stop_words() if found else set()
+    return _words_of(found["subject"]) - general() - stop_words() if found else set()
 
 
 def _first(kept: Sequence[Sentence], one: Sentence, tests: Iterable[Reach]) -> int | None:
@@ -196,7 +199,7 @@ def _is_just_before(before: Sentence, one: Sentence) -> bool:
 
 def _has_its_value(before: Sentence, one: Sentence) -> bool:
     """Whether a statement names a number or a day as the later one does."""
-    return _is_statement(before, one) and are_of_one_kind(before, one)
+    return _is_statement(before, one) and _are_of_one_kind(before, one)
 
 
 def _has_its_unit_too(before: Sentence, one: Sentence) -> bool:
@@ -211,13 +214,13 @@ def _has_its_value_too(before: Sentence, one: Sentence) -> bool:
 
 def _has_its_day_too(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a day as the later sentence does."""
-    days = kinds_of_values(before.text) & kinds_of_values(one.text)
+    days = _kinds_of_values(before.text) & _kinds_of_values(one.text)
     return _is_own_statement(before, one) and "day" in days
 
 
 def _has_its_value_of_it(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a value of a thing that the later one names, too: of the train."""
-    return _has_its_value_too(before, one) and bool(words_shared(before.text, one.text))
+    return _has_its_value_too(before, one) and bool(_words_shared(before.text, one.text))
 
 
 def _has_wrong_value(before: Sentence, one: Sentence) -> bool:
@@ -229,17 +232,17 @@ def _is_own_with_wrong_value(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told that value of the same thing, or one that is hardly told twice."""
     if not is_own(before, one) or not _has_wrong_value(before, one):
         return False
-    return bool(words_shared(before.text, one.text)) or max(map(len, values_denied(one.text))) > 1
+    return bool(_words_shared(before.text, one.text)) or max(map(len, values_denied(one.text))) > 1
 
 
 def _is_own_proposal(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker asked for the same kind of value: "Sunday at six?"."""
-    return is_own(before, one) and before.question and are_of_one_kind(before, one)
+    return is_own(before, one) and before.question and _are_of_one_kind(before, one)
 
 
 def _is_of_its_subject(before: Sentence, one: Sentence) -> bool:
     """Whether a statement shares a word with what a correction names as its subject."""
-    return _is_statement(before, one) and not _subject(one.text).isdisjoint(words_of(before.text))
+    return _is_statement(before, one) and not _subject(one.text).isdisjoint(_words_of(before.text))
 
 
 def _is_own_promise(before: Sentence, one: Sentence) -> bool:
@@ -266,7 +269,7 @@ def is_that_plan(before: Sentence, one: Sentence) -> bool:
     """Whether the speaker told a plan of a thing that the later one names, too; no mere day."""
     if not _is_own_plan(before, one):
         return False
-    return bool(words_shared(without_values(before.text), without_values(one.text)))
+    return bool(_words_shared(without_values(before.text), without_values(one.text)))
 
 
 def _is_that_promise(before: Sentence, one: Sentence) -> bool:
@@ -292,3 +295,35 @@ _FITS: dict[str, tuple[Reach, ...]] = {
     "detail": ((_is_near, 1),),
     "answer": ((_is_near, 1),),
 }
+
+
+def _words_of(text: str) -> set[str]:
+    """Latin words in small letters, without the s of a plural, and pairs of Chinese characters."""
+    words = {word.casefold().rstrip("s") for word in _WORD.findall(text)}
+    for stretch in _STRETCH.findall(text):
+        words.update(stretch[place : place + 2] for place in range(len(stretch) - 1))
+    return words
+
+
+def _words_shared(text: str, other: str) -> set[str]:
+    """The words that both have, and that mean something."""
+    return (_words_of(text) & _words_of(other)) - general() - stop_words()
+
+
+def _are_of_one_kind(before: Sentence, one: Sentence) -> bool:
+    """Whether both name a day, an hour or another number: 280 grams become no 12th of the month."""
+    return not _kinds_of_values(before.text).isdisjoint(_kinds_of_values(one.text))
+
+
+def _kinds_of_values(text: str) -> set[str]:
+    """Of "day", "hour" and "number" what a text names; a number in letters may be any: "seven"."""
+    kinds = {_kind_of_value(kind, value) for kind, value in values_of(text)}
+    if kinds or not (matches("concrete", "number", text) or matches("concrete", "day", text)):
+        return kinds
+    return {"day", "hour", "number"}
+
+
+def _kind_of_value(kind: str, value: str) -> str:
+    if kind != "time":
+        return "number"
+    return "hour" if first_match(rules("values")["clock"], value) else "day"

@@ -9,20 +9,20 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipimem.notes.message import Message
-from pipimem.sidecar.rules.antecedents import (
+from pipimem.text.dates import dated, mentioned
+from pipimem.text.han import is_chinese
+from pipimem.text.quotes import read_quote
+from pipimem.text.secrets.marks import holds_mark
+from pipimem.text.talk.antecedents import (
     antecedent,
+    follows_at_once,
     is_own,
     is_that_plan,
     taken_back,
 )
-from pipimem.sidecar.rules.beginnings import begins
-from pipimem.sidecar.rules.off_the_record import private_messages
-from pipimem.sidecar.rules.patterns import matches, names_a_value, rules, without_quotes
-from pipimem.sidecar.rules.sentences import Sentence, sentences
-from pipimem.text.dates import dated
-from pipimem.text.han import is_chinese
-from pipimem.text.quotes import read_quote
+from pipimem.text.talk.asking import private_messages
+from pipimem.text.talk.sentence_rules import matches, names_a_value, rules, without_quotes
+from pipimem.text.talk.sentences import MessageLike, Sentence, letters, sentences
 
 # So much is quoted together; Chinese says as much in half the characters.
 _MOST_QUOTED, _MOST_QUOTED_ZH = 280, 140
@@ -41,6 +41,12 @@ _BEGINS = ("opening", "mere answer")
 _NOT_ALONE = (*_BEGINS, "change", "fragment", "done", "answer")
 # The words of others that a sentence quotes in front, and its own behind them.
 _QUOTED_FIRST = re.compile(r"((?:「[^「」]*」|“[^“”]*” )+)(.+)", re.DOTALL)
+# What opens a list is no longer.
+_MOST_OF_A_HEAD = 45
+# A subject alone, as people type it in front of what they say of it.
+_MOST_OF_A_SUBJECT = 14
+# A message without words stands for itself.
+_MOST_OF_A_MESSAGE = 80
 
 
 def in_context(said: Sequence[Sentence]) -> list[Sentence]:
@@ -59,7 +65,7 @@ def in_context(said: Sequence[Sentence]) -> list[Sentence]:
 
 
 def linked_to(
-    before: Sequence[Message], window: Sequence[Message]
+    before: Sequence[MessageLike], window: Sequence[MessageLike]
 ) -> tuple[list[Sentence], list[Sentence]]:
     """The sentences of a window in context, and those in front of it that stand alone no more.
 
@@ -69,6 +75,25 @@ def linked_to(
     standing = {(one.speaker, one.text) for one in said if not one.closed}
     was = in_context(sentences(before))
     return said, [one for one in was if (one.speaker, one.text) not in standing]
+
+
+def holds_a_statement(before: Sequence[MessageLike], window: Sequence[MessageLike]) -> bool:
+    """Whether a person states anything in a window that may be noted.
+
+    Questions and secrets are nothing, nor is what is laughed at or off the record. A message
+    without words ("👍") counts where there are no others.
+    """
+    linked, _ = linked_to(before, window)
+    new = {message.id for message in window}
+    return bool(own_words(window, [one for one in linked if not new.isdisjoint(one.sources)]))
+
+
+def own_words(window: Sequence[MessageLike], said: Sequence[Sentence]) -> list[Sentence]:
+    """What people state and may be noted; where they use no words, their messages."""
+    own = [sentence for sentence in said if sentence.role == "user"]
+    if own:
+        return [sentence for sentence in own if not sentence.question and not sentence.laughed]
+    return [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
 
 
 def is_taken_up(text: str, gone: Sequence[Sentence]) -> bool:
@@ -130,7 +155,7 @@ def _in_front(first: Sentence, second: Sentence, *, is_own: bool) -> str:
 
 def _add(kept: list[Sentence], one: Sentence) -> None:
     """Puts a sentence behind the others, or together with the one that it speaks of."""
-    if kept and begins(kept[-1], one):
+    if kept and _begins(kept[-1], one):
         whole = together(kept[-1], one)
         if whole:
             kept.pop()
@@ -207,3 +232,58 @@ def _tells_a_secret(said: Sequence[Sentence], place: int) -> bool:
     if before and before.question:
         text = f"{before.text} {text}"
     return matches("left_out", "secret", text)
+
+
+def _begins(last: Sentence, one: Sentence) -> bool:
+    """Whether it begins the next one: "From now on", a mere yes, a list, the day of a deed."""
+    if last.sources[-1:] == one.sources and matches("context", "mere answer", last.text):
+        return True
+    if last.sources == one.sources and _is_of_its_day(last, one):
+        return True
+    if one.mark and _leads_to_item(last, one):
+        return True
+    if last.sources != one.sources and _is_mere_subject(last) and names_a_value(one.text):
+        return follows_at_once(last, one)
+    return is_own(last, one) and matches("context", "opening", last.text)
+
+
+def _is_of_its_day(last: Sentence, one: Sentence) -> bool:
+    """Whether it tells what was done on the past day that only the sentence in front names.
+
+    "Last night was great! We sang for three hours."
+    """
+    if last.question or not last.when or last.begins != last.place:
+        return False
+    if not matches("context", "of that day", one.text) or mentioned(one.text, last.when):
+        return False
+    today = last.when.date()
+    return any(span.end < today for span in mentioned(last.text, last.when))
+
+
+def _is_mere_subject(one: Sentence) -> bool:
+    """Whether a message is a word that says what the next one is about: "rehearsals"."""
+    if one.question or letters(one.text) > _MOST_OF_A_SUBJECT or names_a_value(one.text):
+        return False
+    answers = ("assent", "yes", "chatter", "joking")
+    is_a_word = " " not in one.text and one.text[-1].isalnum()
+    return is_a_word and not any(matches("left_out", is_it, one.text) for is_it in answers)
+
+
+def _leads_to_item(last: Sentence, one: Sentence) -> bool:
+    """Whether an item of a list follows the one in front, or the short sentence that opens it."""
+    if not is_own(last, one) or last.question or last.place + 1 != one.place:
+        return False
+    return bool(last.mark) or letters(last.text) <= _MOST_OF_A_HEAD
+
+
+def _has_no_sentence(message: MessageLike) -> bool:
+    text = message.content
+    if holds_mark(text) or matches("left_out", "secret", text):
+        return False
+    return not sentences([message])
+
+
+def _whole(message: MessageLike) -> Sentence:
+    """A message as one sentence."""
+    text = " ".join(message.content.split())[:_MOST_OF_A_MESSAGE]
+    return Sentence(text, (message.id,), message.speaker, "user", message.time, message.number)

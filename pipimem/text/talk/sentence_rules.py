@@ -68,6 +68,12 @@ def matches(name: str, section: str, text: str) -> bool:
     return first_match(rules(name)[section], as_written(text)) is not None
 
 
+def first_section(name: str, text: str) -> str:
+    """Return the first section of a file of which a pattern fits; empty where none does."""
+    text = as_written(text)
+    return next((one for one, some in rules(name).items() if first_match(some, text)), "")
+
+
 def names_a_value(text: str) -> bool:
     """Whether a number, a day or a name stands in the text."""
     return any(matches("concrete", section, text) for section in ("number", "day", "name"))

@@ -7,17 +7,17 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
+from typing import Protocol
 
-from pipimem.notes.message import Message
-from pipimem.sidecar.rules.patterns import (
+from pipimem.text.han import HAN, is_chinese
+from pipimem.text.private import without_private
+from pipimem.text.quotes import quoted
+from pipimem.text.talk.sentence_rules import (
     first_match,
     matches,
     rules,
     without_quotes,
 )
-from pipimem.text.han import HAN, is_chinese
-from pipimem.text.private import without_private
-from pipimem.text.quotes import quoted
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
@@ -57,6 +57,28 @@ _END = re.compile(
 _PAIRS = (("「", "」"), ("“", "”"), ("《", "》"), ("『", "』"), ("（", "）"))
 
 
+class MessageLike(Protocol):
+    """The fields of a message of `pipimem.notes` that are read here."""
+
+    @property
+    def role(self) -> str: ...
+
+    @property
+    def content(self) -> str: ...
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def time(self) -> datetime | None: ...
+
+    @property
+    def speaker(self) -> str: ...
+
+    @property
+    def number(self) -> int: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence of a message, or several that belong together, and its place in the window.
@@ -89,7 +111,7 @@ class Sentence:
         return quoted(name, self.when.date() if self.when else None, self.text.rstrip("。.;； "))
 
 
-def sentences(window: Sequence[Message]) -> list[Sentence]:
+def sentences(window: Sequence[MessageLike]) -> list[Sentence]:
     """All that people and the bot said, in order; without quotations, code and secrets."""
     people = {message.speaker for message in window if message.role == "user" and message.speaker}
     bots = {
@@ -166,7 +188,9 @@ def without_front(text: str, people: Collection[str], bots: Collection[str]) -> 
     return text.strip(" ，,、:：-–—~"), asked
 
 
-def _of_message(message: Message, people: set[str], bots: set[str], place: int) -> list[Sentence]:
+def _of_message(
+    message: MessageLike, people: set[str], bots: set[str], place: int
+) -> list[Sentence]:
     """The sentences of a message, each marked where it asks, or where somebody asked for it."""
     said: list[Sentence] = []
     waiting = False  # "remember this:" asks for what stands behind it
