@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     )
     from pipimem.llm.embedding import Embedder
     from pipimem.memory.requests import MemoryRequest
-    from pipimem.notes.files import File
-    from pipimem.notes.kinds import Kind
+    from pipimem.notes.kinds import File, Kind
     from pipimem.notes.message import Message
     from pipimem.notes.operations import (
         Author,
@@ -46,8 +45,8 @@ if TYPE_CHECKING:
         Observer,
         Operation,
     )
-    from pipimem.recall.candidate import Candidate
     from pipimem.recall.items import (
+        Candidate,
         Item,
         Source,
     )
@@ -237,18 +236,16 @@ _PLACES = {
     "pipimem.clock": "Clock",
     "pipimem.llm.embedding": "Embedder",
     "pipimem.memory.requests": "MemoryRequest",
-    "pipimem.notes.kinds": "Kind",
+    "pipimem.notes.kinds": "File Kind",
     "pipimem.notes.message": "Message",
     "pipimem.notes.operations": "Author Bullet Change Trust",
     "pipimem.observer": "Observer Operation",
     "pipimem.recall.scoring": "Part",
-    "pipimem.recall.items": "Item Source",
-    "pipimem.recall.candidate": "Candidate",
+    "pipimem.recall.items": "Candidate Item Source",
     "pipimem.recall.recall": "Recall",
     "pipimem.runtime.channel": "Channel",
     "pipimem.runtime.pipimem": "Pipimem",
     "pipimem.runtime.turns": "Receipt Turn",
-    "pipimem.notes.files": "File",
     "pipimem.runtime.channel_entries": "Remembered",
     "pipimem.runtime.channel_history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
     "pipimem.runtime.entry_list": "ListedEntry",

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 
 from pipimem.notes.message import Message
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import accepts, asks_to_keep, injection_kind
-from pipimem.text.plain_readings import disguised, is_encoded, plain
+from pipimem.text.injection import (
+    accepts,
+    asks_to_keep,
+    disguised,
+    injection_kind,
+    is_encoded,
+    plain,
+)
 from pipimem.text.talk.sentences import split
 
 # So begins the note of the journal on each entry.

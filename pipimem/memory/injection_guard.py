@@ -28,8 +28,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import injection_kind, is_order
-from pipimem.text.plain_readings import is_encoded
+from pipimem.text.injection import injection_kind, is_encoded, is_order
 from pipimem.text.quotes import words_said
 from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in

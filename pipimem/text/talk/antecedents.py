@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 
-from pipimem.text.han import HAN
+from pipimem.text.characters import HAN
 from pipimem.text.talk.sentence_rules import (
     as_written,
     first_match,

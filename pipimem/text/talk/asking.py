@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from pipimem.text.han import is_chinese
+from pipimem.text.characters import is_chinese
 from pipimem.text.talk.sentence_rules import as_written, first_match, matches, rules, without_quotes
 from pipimem.text.talk.sentences import MessageLike, Sentence, sentences
 

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pipimem.text.characters import is_chinese
 from pipimem.text.dates import dated, mentioned
-from pipimem.text.han import is_chinese
 from pipimem.text.quotes import read_quote
-from pipimem.text.secrets.marks import holds_mark
+from pipimem.text.secrets import holds_mark
 from pipimem.text.talk.antecedents import (
     antecedent,
     follows_at_once,

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Protocol
 
-from pipimem.text.han import HAN, is_chinese
+from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.private import without_private
 from pipimem.text.quotes import quoted
 from pipimem.text.talk.sentence_rules import (

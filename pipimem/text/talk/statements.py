@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from pipimem.text.han import HAN
+from pipimem.text.characters import HAN
 from pipimem.text.talk.sentence_rules import as_written, first_match, matches, rules, without_quotes
 from pipimem.text.word_lists import negations, stop_words
 from pipimem.text.words.index_words import Words
