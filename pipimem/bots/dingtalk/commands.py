@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+
 from pipimem.bots.dingtalk.api import DingTalkRefusal
 from pipimem.bots.dingtalk.command_text import argument_in, command_in
 from pipimem.bots.dingtalk.delivery import new_card
