@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -114,13 +114,14 @@ class Admission:
         left = request.timeout - (anyio.current_time() - started)
         request = replace(request, timeout=max(0.0, left))
         placed = Future[tuple[str, Attempt]]()
-        try:
-            await to_thread.run_sync(lambda: placed.set_result(self._reserve(request, found)))
-        except BaseException:
+        with ExitStack() as undo:
             # asyncio's own `Task.cancel` does not wait for a thread, whatever shields there are:
             # the reservation is released now, or as soon as it is placed.
-            placed.add_done_callback(lambda done: self.ledger.release(done.result()[0]))
-            raise
+            undo.callback(
+                placed.add_done_callback, lambda done: self.ledger.release(done.result()[0])
+            )
+            await to_thread.run_sync(lambda: placed.set_result(self._reserve(request, found)))
+            undo.pop_all()
         return placed.result()[1]
 
     def admit_in_thread(self, request: ModelRequest, price: Price | None) -> Attempt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import anyio
@@ -35,11 +36,10 @@ class ChannelLock:
                 )
             self._loop = loop
             self._count += 1
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self._leave)
             await self._lock.acquire()
-        except BaseException:
-            self._leave()
-            raise
+            on_failure.pop_all()
 
     async def __aexit__(self, *_: object) -> None:
         self._lock.release()

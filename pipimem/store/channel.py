@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from pipimem.errors import DatabaseUnavailable, LockLost, PipimemError, StoreError
 from pipimem.notes.kinds import File
@@ -27,21 +27,19 @@ from pipimem.store.commit.commit import (
     commit,
     journal_edits,
 )
+from pipimem.store.commit.past import Past
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import editor_saves
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
+from pipimem.store.forget import forget as forgetting
+from pipimem.store.forget.verify import Forgotten
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
-
-if TYPE_CHECKING:
-    from pipimem.store.commit.past import Past
-    from pipimem.store.forget.verify import Forgotten
-
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -339,8 +337,6 @@ class ChannelStore:
 
         Raises `JournalError` at a damaged line.
         """
-        from pipimem.store.commit.past import Past
-
         with self.reading() as working_copy:
             return Past.of(working_copy, working_copy.fresh_view())
 
@@ -387,8 +383,6 @@ class ChannelStore:
         is not looked for in `tomorrow`. Where something held it, nothing before can be undone. The
         workspace's files are people's. Raises `StoreError`, nothing forgotten, while one is saved.
         """
-        from pipimem.store.forget import forget as forgetting
-
         until = editor_saves.save_deadline()
         with self._opened.writing(now, until, is_held=forgetting.is_being_saved) as working_copy:
             self._recalls.asked.clear()
@@ -403,8 +397,6 @@ class ChannelStore:
 
     def _finish_forgetting(self, now: datetime) -> None:
         """Waits for an editor who began to save; each holder of the lock goes on with it."""
-        from pipimem.store.forget import forget as forgetting
-
         until = editor_saves.save_deadline()
         with self._opened.writing(now, until, is_held=forgetting.is_under_way) as working_copy:
             if forgetting.is_under_way(working_copy):

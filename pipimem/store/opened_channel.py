@@ -22,6 +22,8 @@ from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, read_text, real_path, sweep
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
+from pipimem.store.forget import forget as forgetting
+from pipimem.store.forget.cleaning import clean_archive_again
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
@@ -191,9 +193,6 @@ class OpenedChannel:
 
         `None` while an editor is saving.
         """
-        from pipimem.store.forget import forget as forgetting
-        from pipimem.store.forget.cleaning import clean_archive_again
-
         working_copy = self.loaded()
         if not self.has_written:
             for folder in (self.channel_folder.own, self.channel_folder.own / "versions"):

@@ -121,11 +121,7 @@ class WorkspaceStore:
 
     def spool_in(self, folder: Path) -> TalkSpool | None:
         """Where talk waits while a channel cannot be written to; `None` on one host."""
-        if self.fleet is None:
-            return None
-        from pipimem.store.transcript.spool import TalkSpool  # of a fleet alone
-
-        return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner)
+        return self.fleet.spool_in(folder) if self.fleet else None
 
     def shared(self, folder: Path) -> SharedFolder | None:
         """A channel's folder as several hosts share it, while it is kept; `None` on one host."""
@@ -232,9 +228,7 @@ class WorkspaceStore:
     def usage_store(self) -> UsageStore | FleetUsage:
         """The usage ledger and the reservations."""
         if self.fleet is not None:
-            from pipimem.store.fleet.usage import FleetUsage  # nothing of it is loaded on one host
-
-            return FleetUsage.of(self.fleet)
+            return self.fleet.usage_store
         return UsageStore(self._own, self.make_lock)
 
     @property

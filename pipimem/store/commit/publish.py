@@ -10,10 +10,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 
 from pipimem.errors import LockLost, StoreError, UnreadableNote
 from pipimem.notes.kinds import NOTE_FILES, File, etag
@@ -64,7 +66,8 @@ def acknowledge(
     files = sorted({file for record in records for file in record.files})
     waiting = _waiting(working_copy, files)
     prepared: list[Path] = []
-    try:
+    with ExitStack() as stack:
+        stack.push(partial(_remove_undone, working_copy, prepared))
         _keep_former(working_copy, records, base)
         _prepare(working_copy, records, texts, saved, prepared)
         # The names too: after a power cut they tell which texts have not reached their files.
@@ -74,22 +77,25 @@ def acknowledge(
             remove_unused(prepared)
             return False
         state.append(records, texts)
-    except BaseException as error:
-        if _is_undone(working_copy, error):
-            remove_unused(prepared)
-        raise
     remove_unused(path for path in waiting if path not in prepared)
     return True
 
 
-def _is_undone(working_copy: WorkingCopy, error: BaseException) -> bool:
-    """Whether it is sure that no record stands.
+def _remove_undone(
+    working_copy: WorkingCopy,
+    prepared: Iterable[Path],
+    _: type[BaseException] | None,
+    error: BaseException | None,
+    __: TracebackType | None,
+) -> None:
+    """Remove the prepared texts after an `error` if it is sure that no record stands.
 
     It is not where even the cut failed, or another holder has the lock: then the prepared texts
     must stand, too.
     """
     state = working_copy.state
-    return not isinstance(error, LockLost) and state.journal.ends_at(state.place)
+    if error and not isinstance(error, LockLost) and state.journal.ends_at(state.place):
+        remove_unused(prepared)
 
 
 def _waiting(working_copy: WorkingCopy, files: Iterable[File]) -> list[Path]:

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from pipimem.errors import LockLost, StoreError
 from pipimem.notes.kinds import File
@@ -40,6 +42,8 @@ from pipimem.store.disk.syscalls import (
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import JOB_LOCK, Listener
+from pipimem.store.fleet.usage import FleetUsage
+from pipimem.store.transcript.spool import TalkSpool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,20 @@ class PlantedFence:
                 "for longer than its lease, so another one may write. Nothing was written; try "
                 "again."
             )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # Half of what was read may be of another holder, a file gone by its doing. A `LockLost`
+        # may say more: that an append may have landed.
+        if isinstance(error, Exception) and not isinstance(error, LockLost):
+            self.check()
 
     def wrote(self, record: int) -> None:
         """Notes a writing: others get notice of it when the lease is given back."""
@@ -262,6 +280,15 @@ class Fleet:
         return share(folder, lambda: self.listener.is_listening)
 
     @property
+    def usage_store(self) -> FleetUsage:
+        """What the calls of all hosts are counted by."""
+        return FleetUsage(self.root / ".pipimem", self.name, self.host, self.database, self.lock)
+
+    def spool_in(self, folder: Path) -> TalkSpool:
+        """Where talk waits while the channel in a folder cannot be written to."""
+        return TalkSpool(folder / ".pipimem" / "spool", self.owner)
+
+    @property
     def owner(self) -> str:
         """What this process is called among all hosts."""
         return self.leases.owner
@@ -318,15 +345,8 @@ class FleetLock:
         if not threads.acquire(timeout=timeout):
             raise lock_timeout(self._path, timeout)
         try:
-            with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
-                try:
-                    yield
-                except LockLost:
-                    raise  # it may say more: that an append may have landed
-                except Exception:
-                    # Half of what was read may be of another holder, a file gone by its doing.
-                    fence.check()
-                    raise
+            with self._fenced(leases, until, timeout) as fence, fenced_by(fence), fence:
+                yield
         finally:
             threads.release()
 

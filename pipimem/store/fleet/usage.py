@@ -16,11 +16,11 @@ from os import urandom
 from pathlib import Path
 from typing import Any, Protocol
 
+from pipimem.errors import PipimemError
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk.folder_lock import MakeLock
 from pipimem.store.disk.json_codec import encoded
 from pipimem.store.disk.json_lines import line
-from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.usage_ledger import append_quotable, host_lines
 from pipimem.text.dates.bounds import local
 
@@ -178,12 +178,6 @@ class FleetUsage:
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False
 
-    @classmethod
-    def of(cls, fleet: Fleet) -> FleetUsage:
-        """What this process counts by in a fleet."""
-        own = fleet.root / ".pipimem"
-        return cls(own, fleet.name, fleet.host, fleet.database, fleet.lock)
-
     def locked(self) -> AbstractContextManager[None]:
         """While it is held, no other process on any host reserves anything."""
         return self.make_lock(self.folder / "usage.lock").held()
@@ -248,7 +242,7 @@ class FleetUsage:
         }
         try:
             self.database.rows(_INSERT, values)
-        except Exception:
+        except PipimemError:
             self._has_caught_up = False
             raise
 

@@ -6,6 +6,7 @@ import json
 import re
 from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -284,7 +285,8 @@ class Transcript:
     def _write(self, added: list[Message]) -> None:
         fresh = not presence.exists(self.path)
         lines = b"".join(line(message) for message in added)
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.drop_cached)
             if not fresh and self.path.stat().st_size > _ROTATE_AT:
                 set_aside(self.path)
                 fresh = True
@@ -293,9 +295,7 @@ class Transcript:
             append_synced(self.path, lines)
             if fresh:
                 sync_folder(self.folder)
-        except BaseException:
-            self.drop_cached()
-            raise
+            on_failure.pop_all()
         if fresh:
             self._read.prefixes.append(KnownPrefix())
         part = self._read.prefixes[-1]
