@@ -34,9 +34,8 @@ def logs_are_json() -> bool:
 
 def logged(text: str, level: Literal["INFO", "WARNING", "ERROR"] = "INFO") -> bool:
     """Write a sentence as a log line where those are JSON; whether it was."""
-    if not logs_are_json():
+    loaded = sys.modules.get(_JSON_LOGS)
+    if loaded is None or not loaded.logs_are_json():
         return False
-    import logging  # 5 ms, loaded with them
-
-    logging.getLogger("pipimem.cli").log(logging.getLevelName(level), "%s", text)
+    loaded.log_sentence(level, text)
     return True

@@ -127,10 +127,15 @@ def logs_are_json() -> bool:
     return any(isinstance(handler.formatter, JsonLogFormatter) for handler in handlers)
 
 
+def log_sentence(level: str, text: str) -> None:
+    """Log a sentence of the command line, at a level by its name."""
+    logging.getLogger("pipimem.cli").log(logging.getLevelName(level), "%s", text)
+
+
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - a line of a library that fits its arguments not
+    except (TypeError, ValueError, KeyError):  # of a library: its arguments do not fit its text
         return str(record.msg)
 
 
