@@ -194,9 +194,7 @@ class Pipimem:
         """
         if self._assistants.asks_litellm:
             await self._turn_ended.wait()
-            from pipimem.llm.litellm_client import load_litellm
-
-            await to_thread.run_sync(load_litellm, abandon_on_cancel=True)
+            await self._assistants.load_litellm()
 
     async def channel(
         self,
