@@ -288,16 +288,14 @@ def load_litellm() -> ModuleType:
     """
     try:
         with _import_environment():
-            import httpx
             import litellm
-            import litellm.exceptions
-            import openai
+        library: ModuleType = litellm  # its types name no httpx
+        install(library.httpx)
     except Exception as reason:
         raise ModelUnavailable(
             f"litellm cannot be loaded ({described(reason)}), so no model is asked: `pip install "
             "--force-reinstall litellm` mends it, and the model offline does without."
         ) from reason
-    install(httpx)
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.disable_aiohttp_transport = True  # its sessions outlive the loop and complain at exit
@@ -306,7 +304,6 @@ def load_litellm() -> ModuleType:
         logger.setLevel(logging.CRITICAL)
         for handler in list(logger.handlers):
             logger.removeHandler(handler)
-    assert litellm.openai is openai
     return litellm
 
 

@@ -81,22 +81,35 @@ class Baseline:
         return Chance(_mean(latin), _mean(han), lead)
 
 
+def _numpy() -> Any:  # noqa: ANN401 - the module
+    import numpy  # 100 ms, and only where there is an embedder
+
+    return numpy
+
+
+def are_finite_rows(vectors: Sequence[Sequence[float]], count: int) -> bool:
+    """Return whether the vectors are `count` rows of as many finite numbers each."""
+    numpy = _numpy()
+    rows = numpy.asarray(vectors, dtype=numpy.float32)
+    has_shape = rows.ndim == 2 and len(rows) == count and rows.shape[1] > 0
+    return has_shape and bool(numpy.isfinite(rows).all())
+
+
 def unit(vectors: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
     """Vectors of length 1, so that a product is a cosine; one of length 0 stays."""
-    import numpy as np  # 100 ms, and only where there is an embedder
-
-    matrix = np.asarray(vectors, dtype=np.float32)
-    length = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return matrix / np.where(length > 0, length, 1.0)
+    numpy = _numpy()
+    matrix = numpy.asarray(vectors, dtype=numpy.float32)
+    length = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+    rows: np.ndarray[Any, Any] = matrix / numpy.where(length > 0, length, 1.0)
+    return rows
 
 
 def cosines(rows: np.ndarray[Any, Any], asked: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """The cosine of each row with one vector, all of length 1."""
-    import numpy as np
-
+    numpy = _numpy()
     # Of finite rows, too, numpy now and then warns of an invalid value: the library behind it
     # leaves a flag of the processor set. A host may take warnings for errors.
-    with np.errstate(all="ignore"):
+    with numpy.errstate(all="ignore"):
         found: np.ndarray[Any, Any] = rows @ asked
     return found
 
@@ -227,10 +240,9 @@ class Vectors:
         self._known = kept
 
     def _in_rows(self, index: Index, placed: Sequence[tuple[int, bytes, bool]]) -> _Placed:
-        import numpy as np
-
-        rows = np.stack([self._known[name] for _, name, _ in placed])
-        is_han = np.array([han for _, _, han in placed])
+        numpy = _numpy()
+        rows = numpy.stack([self._known[name] for _, name, _ in placed])
+        is_han = numpy.array([han for _, _, han in placed])
         return _Placed(index, [slot for slot, _, _ in placed], rows, is_han)
 
     def near(
@@ -243,13 +255,14 @@ class Vectors:
         placed = self._placed
         if placed is None or placed.index is not index or baseline is None:
             return FAR_FROM_ALL
-        import numpy as np
-
+        numpy = _numpy()
         asked = unit([question])[0]
         if not asked.shape[0] == placed.rows.shape[1] == baseline.numbers:
             return FAR_FROM_ALL
         chance = baseline.chance(asked)
-        by_chance = np.where(placed.is_han, np.float32(chance.han), np.float32(chance.latin))
+        by_chance = numpy.where(
+            placed.is_han, numpy.float32(chance.han), numpy.float32(chance.latin)
+        )
         nearer = (cosines(placed.rows, asked) - by_chance).tolist()
         margins = dict(zip(placed.slots, nearer, strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
@@ -263,30 +276,28 @@ class Vectors:
         How many and of which dimension (4 bytes each, little endian), the hashes of their texts,
         then half-precision numbers row by row.
         """
-        import numpy as np
-
+        numpy = _numpy()
         self.new = 0
         if not self._known:
             return b""
-        matrix = np.stack([*self._known.values()])
-        head = np.array(matrix.shape, dtype="<u4").tobytes()
+        matrix = numpy.stack([*self._known.values()])
+        head = numpy.array(matrix.shape, dtype="<u4").tobytes()
         return b"".join((head, *self._known, matrix.astype("<f2").tobytes()))
 
     def read(self, written: bytes) -> None:
         """Takes in what `written` gave; of bytes that are not whole, nothing."""
-        import numpy as np
-
+        numpy = _numpy()
         if len(written) < _HEAD_BYTES:
             return
-        count, dimension = np.frombuffer(written, dtype="<u4", count=2).tolist()
+        count, dimension = numpy.frombuffer(written, dtype="<u4", count=2).tolist()
         end = _HEAD_BYTES + count * _HASH_BYTES
         if not count or not dimension or len(written) != end + 2 * count * dimension:
             return
         starts = range(_HEAD_BYTES, end, _HASH_BYTES)
         hashes = [written[start : start + _HASH_BYTES] for start in starts]
-        numbers = np.frombuffer(written, dtype="<f2", offset=end)
-        matrix = numbers.reshape(count, dimension).astype(np.float32)
-        if len(set(hashes)) == count and np.isfinite(matrix).all():
+        numbers = numpy.frombuffer(written, dtype="<f2", offset=end)
+        matrix = numbers.reshape(count, dimension).astype(numpy.float32)
+        if len(set(hashes)) == count and numpy.isfinite(matrix).all():
             self._known = dict(zip(hashes, matrix, strict=True))
 
 
