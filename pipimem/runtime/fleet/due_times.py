@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -41,12 +42,14 @@ class DueTimes:
 
     async def _write(self) -> None:
         talked, self._talked = self._talked, set()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self._add_again, talked)
             await to_thread.run_sync(partial(self.visits.put_off, talked, self.idle_seconds))
-        except BaseException:
-            self._talked |= talked
-            self._event.set()
-            raise
+            on_failure.pop_all()
+
+    def _add_again(self, talked: set[str]) -> None:
+        self._talked |= talked
+        self._event.set()
 
 
 def due_times_of(fleet: Fleet, settings: MaintenanceSettings) -> DueTimes:
