@@ -291,7 +291,7 @@ def load_litellm() -> ModuleType:
             import litellm
         library: ModuleType = litellm  # its types name no httpx
         install(library.httpx)
-    except Exception as reason:
+    except Exception as reason:  # a broken library may raise anything: the offline rules go on
         raise ModelUnavailable(
             f"litellm cannot be loaded ({described(reason)}), so no model is asked: `pip install "
             "--force-reinstall litellm` mends it, and the model offline does without."
