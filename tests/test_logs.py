@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipimem import (
-    AnswerRefused,
-    JsonLogFormatter,
-    Message,
-    Operation,
-    OperationLog,
-    SettingsError,
-)
+from pipimem import Message, Operation
+from pipimem.errors import AnswerRefused, SettingsError
+from pipimem.logs import JsonLogFormatter, OperationLog, wants_json
 from pipimem.observer import CorrelationScope, Observers, correlate
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
-from pipimem.runtime.observability.json_logs import wants_json
 
 from tests.runtime.observability.talk import (
     CHANNEL,
