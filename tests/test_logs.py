@@ -94,7 +94,7 @@ def test_an_exception_is_told_by_its_class_and_places(lines: Lines) -> None:
         logging.getLogger("pipimem").exception("a frame failed")
     (line,) = lines.objects
     assert line["error"] == "ValueError"
-    assert "test_json_logs.py:" in line["places"][0]
+    assert "test_logs.py:" in line["places"][0]
     assert SAID not in lines.text
 
 
