@@ -179,20 +179,23 @@ def api_page() -> str:
     for line in template:
         if not line.startswith(":::"):
             lines.append(line)
-            continue
-        for name in line.split()[1:]:
-            if name == "errors":
-                lines += ["```text", (inspect.getdoc(errors) or "").partition("\n\n")[2], "```"]
-                continue
-            owner, _, method = name.partition(".")
-            module = places[owner]
-            value = getattr(import_module(module), owner)
-            if method:
-                lines += _member_lines(owner, value, method)
-            else:
-                lines += _class_lines(owner, value, module, own)
-    page = "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
-    return re.sub(r"\n{3,}", "\n\n", page).rstrip() + "\n"
+        elif line == "::: errors":
+            lines += ["```text", (inspect.getdoc(errors) or "").partition("\n\n")[2], "```"]
+        else:
+            sections = [_section(name, places, own) for name in line.split()[1:]]
+            if not lines[-1]:
+                lines.pop()  # each section begins with an empty line
+            lines += [text for section in sections for text in section]
+    return "\n".join(text.rstrip() for text in "\n".join(lines).splitlines()) + "\n"
+
+
+def _section(name: str, places: dict[str, str], elsewhere: set[str]) -> list[str]:
+    """Return the section of a class, or of its member for `Class.member`."""
+    owner, _, member = name.partition(".")
+    value = getattr(import_module(places[owner]), owner)
+    if member:
+        return _member_lines(owner, value, member)
+    return _class_lines(owner, value, places[owner], elsewhere)
 
 
 def metrics_page() -> str:
