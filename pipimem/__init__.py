@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pipimem.errors import SidecarError as SidecarError
     from pipimem.errors import StoreError as StoreError
     from pipimem.llm.embedding import Embedder as Embedder
-    from pipimem.notes.files import File as File
+    from pipimem.notes.kinds import File as File
     from pipimem.notes.kinds import Kind as Kind
     from pipimem.notes.message import Message as Message
     from pipimem.notes.operations import Author as Author
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pipimem.notes.operations import Trust as Trust
     from pipimem.observer import Observer as Observer
     from pipimem.observer import Operation as Operation
-    from pipimem.recall.candidate import Candidate as Candidate
+    from pipimem.recall.items import Candidate as Candidate
     from pipimem.recall.items import Item as Item
     from pipimem.recall.items import Source as Source
     from pipimem.recall.recall import Recall as Recall
@@ -49,13 +49,11 @@ _NAMES = {
     "pipimem.clock": "Clock",
     "pipimem.errors": "ArgumentError BudgetSpent NothingFound PipimemError SidecarError StoreError",
     "pipimem.llm.embedding": "Embedder",
-    "pipimem.notes.files": "File",
-    "pipimem.notes.kinds": "Kind",
+    "pipimem.notes.kinds": "File Kind",
     "pipimem.notes.message": "Message",
     "pipimem.notes.operations": "Author Change Trust",
     "pipimem.observer": "Observer Operation",
-    "pipimem.recall.candidate": "Candidate",
-    "pipimem.recall.items": "Item Source",
+    "pipimem.recall.items": "Candidate Item Source",
     "pipimem.recall.recall": "Recall",
     "pipimem.runtime.channel": "Channel",
     "pipimem.runtime.channel_history": "ChannelHistory",

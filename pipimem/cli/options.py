@@ -16,7 +16,7 @@ import click
 from pipimem.cli.log_lines import log_observers
 from pipimem.cli.output import Failed
 from pipimem.errors import PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore
 from pipimem.settings import Settings, settings_from
 

@@ -31,10 +31,10 @@ from pipimem.notes.operations import (
     Progress,
     targets_of,
 )
-from pipimem.sidecar.rules.consolidating import holds_a_statement
 from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered, in_thread
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
+from pipimem.text.talk.context import holds_a_statement
 from pipimem.text.token_count import clipped
 
 _BULLET_CHARS = 300

@@ -10,10 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import etag
 from pipimem.notes.headings import month_heading
-from pipimem.notes.history import HistoryBlock, blocks
-from pipimem.notes.notes import Note, Notes
+from pipimem.notes.kinds import etag
+from pipimem.notes.notes import HistoryBlock, Note, Notes, blocks
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks, Job, Operation
 from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, answered
 from pipimem.text.dates.bounds import later

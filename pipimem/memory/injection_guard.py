@@ -26,12 +26,11 @@ from pipimem.memory.one_voice import ALONE, OneVoice, one_voice
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
 from pipimem.notes.quote_reason import QuoteReason
-from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import injection_kind, is_order
-from pipimem.text.plain_readings import is_encoded
+from pipimem.text.injection import injection_kind, is_encoded, is_order
 from pipimem.text.quotes import words_said
+from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
 
 # So begins the note of the journal on each of them.

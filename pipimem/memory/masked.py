@@ -8,11 +8,10 @@ from typing import TypeVar
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet
-from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated, Learned
 from pipimem.text.private import has_mark
-from pipimem.text.secrets import redacted
-from pipimem.text.secrets.marks import holds_mark
+from pipimem.text.secrets import holds_mark, redacted
+from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
 
 _Item = TypeVar("_Item", Learned, Bullet)

@@ -35,9 +35,13 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.opposites import denies_the_same
-from pipimem.text.words.shared_words import shares_new_words
-from pipimem.text.words.similarity import SimilarTexts, same_script, same_subject
+from pipimem.text.words.similarity import (
+    SimilarTexts,
+    denies_the_same,
+    same_script,
+    same_subject,
+    shares_new_words,
+)
 
 # What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
 _SURE = 0.85

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.store.transcript.log import Transcript
+from pipimem.text.talk.asking import off_the_record
 
 # How much talk that is not consolidated yet is recallable: the newest messages before the current
 # epoch, and of those that were set aside so many. They are older than all others, and would never

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author, Trust
 from pipimem.store.commit.past import Past, Point
 from pipimem.store.history.blame import Origin

@@ -12,7 +12,7 @@ from anyio import CancelScope, to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import NothingFound, require_count
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Author, Change, Trust
 from pipimem.runtime.call_arguments import require_point

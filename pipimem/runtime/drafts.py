@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipimem.errors import PipimemError
-from pipimem.text.markdown.blocks import INNER, BlockKind, Document, MarkdownBlock
 from pipimem.text.markdown.line_edits import Splice, spliced_lines, splices_between
 from pipimem.text.markdown.lines import (
     BOM,
@@ -16,9 +15,9 @@ from pipimem.text.markdown.lines import (
     line_ending,
     split_lines,
 )
-from pipimem.text.markdown.parser import parsed
+from pipimem.text.markdown.parser import INNER, BlockKind, Document, MarkdownBlock, parsed
 from pipimem.text.private import has_mark
-from pipimem.text.secrets.marks import mark_pattern
+from pipimem.text.secrets import mark_pattern
 
 _HIDDEN = (
     "a line that you changed has something hidden in it, which would be lost. Take the whole entry "

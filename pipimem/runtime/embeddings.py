@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.llm.embedding import Embedder, LocalEmbedder, Vector
-from pipimem.recall.embedding_baseline import Baseline, examples
-from pipimem.recall.vectors import Vectors
+from pipimem.recall.vectors import Baseline, Vectors, examples
 from pipimem.settings import Settings
 from pipimem.store.workspace import WorkspaceStore
 

@@ -8,9 +8,8 @@ from datetime import datetime, timedelta
 
 from pipimem.memory.expire import first_end
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust

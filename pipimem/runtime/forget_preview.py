@@ -10,15 +10,14 @@ from typing import Self
 from pipimem.errors import ArgumentError, NothingFound
 from pipimem.memory.requests import without_requests
 from pipimem.notes.entry import Entry, content_id, record_name
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
-from pipimem.store.forget.learnt_from import learnt_from
-from pipimem.store.forget.plan import targets_for
+from pipimem.store.forget.plan import learnt_from, targets_for
 from pipimem.store.forget.targets import ForgetTargets, held_blocks, holds_target, removed_text
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES

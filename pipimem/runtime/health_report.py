@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import DatabaseUnavailable, PipimemError, worded
-from pipimem.llm import circuit_breaker
+from pipimem.llm import usage_state
 from pipimem.llm.usage_state import (
     WARN_AT,
     Budget,
@@ -22,13 +22,11 @@ from pipimem.llm.usage_state import (
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.runtime.embeddings import missing_library, recommended_embedder
 from pipimem.settings import BudgetSettings, SecretSettings, Settings, settings_from
-from pipimem.store.health.access import own_access_findings
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
-from pipimem.store.health.left_arrivals import arrival_findings
-from pipimem.store.health.leftovers import removal_findings
-from pipimem.store.health.system import background_findings, system_findings
+from pipimem.store.health.own_state import arrival_findings, removal_findings
+from pipimem.store.health.system import background_findings, own_access_findings, system_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
 from pipimem.text.secrets import NO_LIST
@@ -127,7 +125,7 @@ def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Tod
         workspace=whole,
         channels=tuple(account.budgets(name, held)[1] for name in names),
         resting={
-            circuit: circuit_breaker.formatted(circuit, standing, now)
+            circuit: usage_state.formatted(circuit, standing, now)
             for circuit, standing in sorted(account.circuits.items())
             if standing.tripped
         },

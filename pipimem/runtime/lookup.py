@@ -8,11 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
-from pipimem.recall.candidate import Candidate
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Candidate, Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.scoring import explained
-from pipimem.recall.transcript.excerpts import headed
+from pipimem.recall.transcript.passages import headed
 from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import Filters, SearchHit, note_hits

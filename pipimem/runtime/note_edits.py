@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.notes.operations import Change

@@ -12,8 +12,7 @@ from pipimem.clock import Clock
 from pipimem.errors import PipimemError, require_count, require_one_of, require_type
 from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import NOTE_FILES, File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Move, Trust

@@ -8,14 +8,12 @@ from datetime import datetime
 from typing import Literal
 
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
 from pipimem.runtime.drafts import entry_words, with_newlines
 from pipimem.runtime.entry_list import ListedEntry, listing
-from pipimem.text.markdown.blocks import BlockKind, Document, MarkdownBlock
-from pipimem.text.markdown.parser import parsed
+from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
 
 _UNSEEN = (BlockKind.BLANK, BlockKind.COMMENT)
 # The title of a section, and a block in it.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from pipimem.errors import ChannelError
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
@@ -42,7 +42,7 @@ from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.store.forget.receipt import Forgotten  # loaded by a forgetting alone
+    from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
 
 __all__ = ["ChannelOnDisk", "WorkspaceStore", "remains_in"]
 

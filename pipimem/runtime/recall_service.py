@@ -12,12 +12,10 @@ from pipimem.llm.embedding import Vector
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
-from pipimem.recall.index import Index
-from pipimem.recall.query import Query
+from pipimem.recall.index import Index, IndexSync
+from pipimem.recall.query import Query, refined
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
-from pipimem.recall.refinement import refined
-from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.backlog import backlog_chosen_by, recallable_backlog

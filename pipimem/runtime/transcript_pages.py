@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from pipimem.errors import require_count
 from pipimem.notes.message import Message, Role
-from pipimem.recall.transcript.filters import Filters
+from pipimem.recall.transcript.hits import Filters
 from pipimem.store.channel import ChannelStore
 
 # So many messages are read at once, and for one page of some of them: half a second at most.

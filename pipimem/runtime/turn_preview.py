@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pipimem.llm.embedding import Vector
-from pipimem.recall.candidate import Candidate
+from pipimem.recall.items import Candidate
 from pipimem.recall.scoring import Part
 from pipimem.runtime.transcript_recall import Seen
 from pipimem.runtime.turns import Turn, turn_of

@@ -22,8 +22,8 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision
 from pipimem.observer import Operation
 from pipimem.recall.budget import Limits, limits_of
+from pipimem.recall.query import both_ends
 from pipimem.recall.recall import Recall, unsure
-from pipimem.recall.refinement import both_ends
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background, Failure

@@ -10,7 +10,6 @@ import msgspec
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import Schema
 from pipimem.llm.strict_decoding import Ids, checked, decoded, schema_of
-from pipimem.sidecar.rules.consolidating import holds_a_statement
 from pipimem.sidecar.tasks import (
     ANSWERS,
     Answer,
@@ -24,6 +23,7 @@ from pipimem.sidecar.tasks import (
     is_exchange,
     task_name,
 )
+from pipimem.text.talk.context import holds_a_statement
 
 # Recall sends 12; a host may ask for more, never for this many.
 _MOST_CANDIDATES = 64

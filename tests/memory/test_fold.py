@@ -10,7 +10,7 @@ from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
 from pipimem.memory.fold import Months, due_months, fold, only_shorter
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Job
 from pipimem.sidecar.scripted import Scripted

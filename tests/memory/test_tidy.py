@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 from pipimem.memory.tidy import tidy
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trust
 from pipimem.sidecar.scripted import Scripted

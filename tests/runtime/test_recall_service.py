@@ -15,7 +15,7 @@ import pytest
 from pipimem import Message
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
-from pipimem.recall.sync import IndexSync
+from pipimem.recall.index import IndexSync
 from pipimem.runtime import vocabulary as vocabulary_module
 from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.recall_service import RecallService

@@ -14,8 +14,8 @@ from anyio import to_thread
 from pipimem import Message, Pipimem, Receipt
 from pipimem.recall.budget import Limits
 from pipimem.recall.items import Item
+from pipimem.recall.query import refined
 from pipimem.recall.recall import Recall
-from pipimem.recall.refinement import refined
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.lookup import Lookup
 from pipimem.runtime.open_channel import opened as open_channel

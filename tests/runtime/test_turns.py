@@ -13,8 +13,7 @@ import anyio.to_thread
 import pytest
 from pipimem import ArgumentError, Channel, Message, Pipimem
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.results import MemoryRequest
 from pipimem.store.journal.records import JournalRecord

@@ -25,7 +25,7 @@ from pipimem.sidecar.tasks import (
     Tidy,
     task_name,
 )
-from pipimem.text.han import is_chinese
+from pipimem.text.characters import is_chinese
 
 from tests.cases import table
 from tests.sidecar.conftest import NOW, said

@@ -13,12 +13,12 @@ from typing import Any
 
 from pipimem.adapters.anthropic_memory.edits import calls_for
 from pipimem.errors import PipimemError, described
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.notes import Note
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.open_channel import opened
+from pipimem.text.characters import storable
 from pipimem.text.secrets import redacted
-from pipimem.text.surrogates import storable
 
 try:
     from anthropic.lib.tools import BetaAsyncAbstractMemoryTool, ToolError

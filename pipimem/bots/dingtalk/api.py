@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-
 from pipimem.bots.dingtalk.credentials import LOOPBACK, Credentials
 from pipimem.bots.dingtalk.frames import json_object
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
-
 from pipimem.bots.dingtalk.acknowledgements import Acknowledgements, is_durable
 from pipimem.bots.dingtalk.api import DingTalkApi
 from pipimem.bots.dingtalk.arrival_writer import ArrivalWriter

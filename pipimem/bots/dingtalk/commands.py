@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
-
 from pipimem.bots.dingtalk.api import DingTalkRefusal
 from pipimem.bots.dingtalk.command_text import argument_in, command_in
 from pipimem.bots.dingtalk.delivery import new_card
@@ -17,7 +16,7 @@ from pipimem.bots.dingtalk.incoming import Incoming
 from pipimem.bots.dingtalk.open_question import Confirmation
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
 from pipimem.errors import NothingFound, PipimemError
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.kinds import NOTE_FILES
 from pipimem.runtime.forget_preview import Forgettable
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.text.secrets import redacted

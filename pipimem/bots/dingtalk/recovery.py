@@ -8,7 +8,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
-
 from pipimem.errors import ChannelError, NothingFound, PipimemError
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from anyio import to_thread
-
 from pipimem.bots.dingtalk.incoming import CardClick
 from pipimem.bots.dingtalk.permissions import Permissions
 from pipimem.bots.dingtalk.state import OpenCard

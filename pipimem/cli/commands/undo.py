@@ -14,7 +14,7 @@ from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import change_number, past_time
 from pipimem.clock import Clock
 from pipimem.errors import CannotTakeBack
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author
 from pipimem.runtime.change_history import Undone
 from pipimem.runtime.on_disk import ChannelOnDisk

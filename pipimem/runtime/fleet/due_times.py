@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.fleet.visits import Visits
+from pipimem.store.fleet.usage import Visits
 
 # One statement for all channels that were talked in within so many seconds. What a process that is
 # killed had not told yet, the next comparison of all files finds.

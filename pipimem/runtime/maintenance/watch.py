@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pipimem.clock import Clock
 from pipimem.errors import described
 from pipimem.runtime.maintenance.background import Background, Failure
-from pipimem.store.disk.mounts import MOUNTS, file_system
+from pipimem.store.disk.syscalls import MOUNTS, file_system
 from pipimem.store.schedule import STAMPED
 
 if TYPE_CHECKING:

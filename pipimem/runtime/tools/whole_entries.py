@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.recall.items import Source
 from pipimem.runtime.tools.citations import cited_entry
 

@@ -13,14 +13,13 @@ from pipimem.sidecar.rules.changes import ends
 from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, weight_of
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import claim_of, stated, statements
-from pipimem.sidecar.rules.context import is_taken_up, linked_to
-from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.promises import is_done
-from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.rules.superseded import with_changes, with_older, without_ended
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
 from pipimem.text.quotes import day_of, words_said
-from pipimem.text.secrets.marks import holds_mark
+from pipimem.text.talk.context import is_taken_up, linked_to, own_words
+from pipimem.text.talk.sentence_rules import matches
+from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import SimilarTexts
 
@@ -173,40 +172,8 @@ def _anything(
     """
     if not is_exchange(window):
         return ()
-    own = _own_words(window, said)
+    own = own_words(window, said)
     if not own:
         return ()
     best = max(own, key=lambda one: (weight_of(one, words), one.place))
     return (Bullet(best.quote(), best.sources, 1),)
-
-
-def holds_a_statement(before: Sequence[Message], window: Sequence[Message]) -> bool:
-    """Whether a person states anything in a window that may be noted.
-
-    Questions and secrets are nothing, nor is what is laughed at or off the record. A message
-    without words ("👍") counts where there are no others.
-    """
-    linked, _ = linked_to(before, window)
-    new = {message.id for message in window}
-    return bool(_own_words(window, [one for one in linked if not new.isdisjoint(one.sources)]))
-
-
-def _own_words(window: Sequence[Message], said: Sequence[Sentence]) -> list[Sentence]:
-    """What people state and may be noted; where they use no words, their messages."""
-    own = [sentence for sentence in said if sentence.role == "user"]
-    if own:
-        return [sentence for sentence in own if not sentence.question and not sentence.laughed]
-    return [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
-
-
-def _has_no_sentence(message: Message) -> bool:
-    text = message.content
-    if holds_mark(text) or matches("left_out", "secret", text):
-        return False
-    return not sentences([message])
-
-
-def _whole(message: Message) -> Sentence:
-    """A message as one sentence."""
-    text = " ".join(message.content.split())[:_LAST_WORDS]
-    return Sentence(text, (message.id,), message.speaker, "user", message.time, message.number)

@@ -9,9 +9,9 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet, Trust
 from pipimem.sidecar.rules.choosing import sure_kind, weight_of
-from pipimem.sidecar.rules.sentences import Sentence
 from pipimem.sidecar.tasks import Fold, Folded, KnownEntry, Merge, Over, Refile, Tidied, Tidy
 from pipimem.text.quotes import words_said
+from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import says_the_same
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pipimem.text.markdown.blocks import Document
 from pipimem.text.markdown.lines import BOM, split_lines, without_ending
+from pipimem.text.markdown.parser import Document
 
 # Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch
 # without anchors counts as replaced whole.

@@ -12,7 +12,6 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.rules import Offline
-from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import (
     Call,
     Consolidate,
@@ -27,6 +26,7 @@ from pipimem.sidecar.tasks import (
 )
 from pipimem.text.quotes import words_said
 from pipimem.text.secrets import redacted
+from pipimem.text.talk.sentences import split
 
 from tests.sidecar.conftest import NOW, answered, said
 
