@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -19,6 +19,7 @@ from pipimem.errors import PipimemError
 from pipimem.notes.kinds import File
 from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore
 from pipimem.settings import Settings, settings_from
+from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.clock import Clock
@@ -36,7 +37,7 @@ NOTES: Mapping[str, File] = {
 """The notes by the names people type."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chosen:
     """The workspace and the model of this call; an empty model leaves it to the settings."""
 
@@ -149,7 +150,7 @@ batch = click.option(
 BATCH_K = 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BatchQuery:
     """Whom it asks, what, and all fields of its line as they came, for the answer's line."""
 

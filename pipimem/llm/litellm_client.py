@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 from functools import cache
 from types import ModuleType
@@ -36,6 +36,7 @@ from pipimem.llm.request import (
     Schema,
 )
 from pipimem.text.word_lists import Pattern
+from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from litellm import ModelResponse
@@ -50,7 +51,7 @@ class AnswerFormat(IntEnum):
     JSON_SCHEMA = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capabilities:
     """What a model takes; `limit` is its name for `max_tokens`, empty where it takes no limit."""
 

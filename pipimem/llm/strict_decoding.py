@@ -11,6 +11,7 @@ import msgspec
 from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
 from pipimem.llm.request import Schema
+from pipimem.values import frozen
 
 # A provider takes a thousand or so names in a schema, and a grammar of that many is slow.
 _MOST_NAMED = 300
@@ -114,7 +115,7 @@ def schema_of(
     return Schema(name, inlined)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Inliner:
     """Replaces references by the `parts` they name, and a string by the enum of its field.
 

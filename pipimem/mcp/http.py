@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -15,6 +14,7 @@ from pipimem.mcp.repaired_bodies import RepairedBodies
 from pipimem.serving.open_streams import OpenStreams
 from pipimem.serving.request_source import foreign_source
 from pipimem.serving.token import Token
+from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.mcp.server import MemoryServer
@@ -23,7 +23,7 @@ PATH = "/mcp"
 VARIABLE = "PIPIMEM_MCP_TOKEN"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestGuard:
     """Lets requests pass that name a host of ours, come from no foreign page, and show the token.
 

@@ -19,6 +19,7 @@ from pipimem.runtime.debug_lines import debug_line
 from pipimem.runtime.entry_list import ListedEntry, listed_entries
 from pipimem.runtime.open_channel import opened
 from pipimem.text.secrets import redacted
+from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -30,7 +31,7 @@ _PAGE = 100
 _BY_TRUST = (Trust.HUMAN, Trust.EXPLICIT, Trust.INFERRED, Trust.QUOTED)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResourceText:
     """What a resource says, under its canonical URI."""
 

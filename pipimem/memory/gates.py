@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, time, timedelta
 
 from pipimem.memory import fold
@@ -14,6 +14,7 @@ from pipimem.notes import guards
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
 from pipimem.text.dates.bounds import later
+from pipimem.values import frozen
 
 # Below these a model call would find little new, or little to make shorter.
 _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
@@ -47,7 +48,7 @@ IDLE = frozenset(
 CLOSED = IDLE | {AFTER_A_FAILURE, guards.TOOK_HALF}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gate:
     """Open or closed, with a stable reason for the journal, `status` and tests.
 

@@ -13,7 +13,7 @@ the person's wishes on the bot's conduct are wishes like others.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, Verdict, bot_conduct
 from pipimem.memory.foreign_text import (
@@ -32,6 +32,7 @@ from pipimem.text.injection import injection_kind, is_encoded, is_order
 from pipimem.text.quotes import words_said
 from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
+from pipimem.values import frozen
 
 # So begins the note of the journal on each of them.
 REFUSED = "reads like an instruction to the bot"
@@ -43,7 +44,7 @@ _STRETCH = 18
 _LEAST_PASSAGE = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Passage:
     """A text for comparing: its bigrams, and its bytes without white space."""
 
@@ -66,7 +67,7 @@ class _Passage:
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuspectTalk:
     """What of a window is not to be learnt.
 

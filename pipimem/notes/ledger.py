@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import date, datetime, timedelta
 from typing import TypeVar
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
+from pipimem.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """What is known of one entry; times are ISO 8601 with offset, empty where unknown.
 
@@ -43,7 +44,7 @@ class Record:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loss:
     """An entry that a model took out or reworded.
 
@@ -59,7 +60,7 @@ class Loss:
     gone: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tombstone:
     """A text that was taken out: it is not learned again from messages up to number `upto`.
 
@@ -81,7 +82,7 @@ def tombstone_names(name: str) -> tuple[str, str]:
     return name, still(name)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """A question of a turn, without secrets, when it came, and the ids of what was shown for it."""
 
@@ -127,7 +128,7 @@ PROGRESSED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Delta:
     """A change of the ledger, as the journal keeps it; `None` as a value takes the record out."""
 
@@ -142,7 +143,7 @@ class Delta:
     losses: tuple[Loss, ...] = ()  # what models took out
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ledger:
     """The state of a channel: a fold of the journal's deltas.
 

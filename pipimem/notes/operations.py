@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from pipimem.notes.kinds import File, Kind
+from pipimem.values import frozen
 
 
 class Trust(StrEnum):
@@ -32,7 +33,7 @@ class Author(StrEnum):
     EDITOR = "editor"  # a hand in the file itself
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """One entry as it was when the operation was decided; not found once reworded or moved."""
 
@@ -42,7 +43,7 @@ class Target:
     ordinal: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """Where a text comes from: message ids, the newest of their numbers, who spoke and when.
 
@@ -55,7 +56,7 @@ class Evidence:
     learnt: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Add:
     """A new entry of MEMORY.md under the heading of its kind; one that is there is confirmed.
 
@@ -72,7 +73,7 @@ class Add:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Supersede:
     """One text for one or several entries of MEMORY.md: a newer value, or a merge.
 
@@ -91,7 +92,7 @@ class Supersede:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """An entry of MEMORY.md goes to the section of another kind, its words untouched."""
 
@@ -99,7 +100,7 @@ class Move:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invalidate:
     """An entry leaves MEMORY.md; it stays in the journal and can be brought back.
 
@@ -114,7 +115,7 @@ class Invalidate:
     archived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confirm:
     """An entry was said or used again: its probation ends, its file is untouched.
 
@@ -126,7 +127,7 @@ class Confirm:
     trust: Trust | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Doubt:
     """An inferred entry was of no help: its recalls count no more, and it is on probation again.
 
@@ -137,7 +138,7 @@ class Doubt:
     probation_until: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetSection:
     """The bullets of one section of SESSION.md, replaced as a whole; none empties it."""
 
@@ -145,7 +146,7 @@ class SetSection:
     items: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bullet:
     """A line of history and the message ids it rests on; a quote has a `weight` above 0.
 
@@ -159,7 +160,7 @@ class Bullet:
     when: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AddBlock:
     """A new block of HISTORY.md for the time between two boundaries."""
 
@@ -169,7 +170,7 @@ class AddBlock:
     bullets: tuple[Bullet, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FoldBlocks:
     """The blocks with these headings become one block; their text goes to the archive.
 
@@ -207,7 +208,7 @@ class Hole(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Narrowed:
     """Smaller windows after failures: up to message `upto` they have at most `chars` characters.
 
@@ -220,7 +221,7 @@ class Narrowed:
     failures: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Progress:
     """How far a decision brings the channel; `None` leaves a counter as it is.
 
@@ -246,7 +247,7 @@ class Progress:
     expect_forgotten: int | None = field(default=None, metadata={"written": False})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """When an idle job ran and may run again, its failures in a row, the stamp it last saw."""
 
@@ -256,7 +257,7 @@ class Job:
     stamp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tokens:
     """Tokens of model calls, in and out: of this `run`, and of its task in this channel `today`."""
 
@@ -264,7 +265,7 @@ class Tokens:
     today: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """Operations and progress that are committed together or not at all."""
 
@@ -283,7 +284,7 @@ class Decision:
     speakers: tuple[str, ...] = ()  # who spoke in what it was decided on, in that order
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One thing that was done, as the journal and `pipimem log` tell it."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from pipimem.values import frozen
 
 
 class Term(NamedTuple):
@@ -36,7 +37,7 @@ class MatchedTerm(NamedTuple):
     is_gram: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Matches:
     """The answer of an index to the words of a question; `totals` is slot → evidence.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
@@ -12,9 +12,10 @@ from pipimem.notes.operations import Change
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.manual_edits import described_edit, file_change
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
+from pipimem.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryPlace:
     """One entry of a file as a page showed it: its section, its id, its lines as it showed them."""
 
@@ -24,7 +25,7 @@ class EntryPlace:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SavedNote:
     """A file was saved: the number of the change in the log, and the mark of the text.
 
@@ -36,7 +37,7 @@ class SavedNote:
     hides: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditConflict:
     """Nothing was saved: the file is not what the draft was made of any more.
 
@@ -53,7 +54,7 @@ class EditConflict:
     theirs: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ForgetPreview:
     """What a forgetting would remove: lines of the notes and messages, as they may be shown.
 

@@ -29,6 +29,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import NO_LIST, redacted
 from pipimem.text.words.index_words import Words
+from pipimem.values import frozen
 
 __all__ = [
     "Filters",
@@ -49,7 +50,7 @@ _LOOKED_AT = 4
 _DEEPEST = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SearchHit:
     """One thing that a search found, its score and what of it is nearest to the question.
 

@@ -6,10 +6,11 @@ import re
 import secrets
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from pipimem.errors import SettingsError
+from pipimem.values import frozen
 
 # Of a generated one 256 bits are random. Shorter ones could be tried out.
 _RANDOM_BYTES = 32
@@ -17,7 +18,7 @@ _SHORTEST = 16
 _TOKEN = re.compile(r"[!-~]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Token:
     """A token; its `repr` does not show it. `is_generated` where nobody knows it yet."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -11,6 +11,7 @@ from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
+from pipimem.values import frozen
 
 # How much a window may leave: a guard against an answer that runs on, and no quota. In a dense talk
 # every other message tells a fact, and every sixth an event; where people introduce themselves,
@@ -19,7 +20,7 @@ _MESSAGES_A_FACT, _LEAST_LEARNED = 2, 16
 _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
 
@@ -28,7 +29,7 @@ class Call:
     timeout: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownEntry:
     """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
 
@@ -45,7 +46,7 @@ class KnownEntry:
     awaits_second_voice: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consolidate:
     """Transcript window → what to keep of it, and what is going on now.
 
@@ -76,7 +77,7 @@ class Consolidate:
         return sum(message.role == "user" for message in self.window)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Learned:
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
@@ -95,7 +96,7 @@ class Learned:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Over:
     """An entry that no longer holds."""
 
@@ -103,7 +104,7 @@ class Over:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Consolidated:
     """The answer to `Consolidate`; `history` says in own words what happened.
 
@@ -117,7 +118,7 @@ class Consolidated:
     sheet: Mapping[str, tuple[str, ...]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refresh:
     """Transcript window and SESSION.md → what is going on now; `before` as in `Consolidate`."""
 
@@ -127,14 +128,14 @@ class Refresh:
     before: tuple[Message, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refreshed:
     """The answer to `Refresh`: items by section of SESSION.md; others stay as they are."""
 
     sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tidy:
     """MEMORY.md and the history bullets → what to merge, re-file, drop or reword."""
 
@@ -143,7 +144,7 @@ class Tidy:
     history: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Merge:
     """Several entries that say one thing, and the one text that says it."""
 
@@ -151,7 +152,7 @@ class Merge:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refile:
     """An entry that stands in the wrong section."""
 
@@ -159,7 +160,7 @@ class Refile:
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reword:
     """A tighter wording of one entry, with its names, numbers and days."""
 
@@ -167,7 +168,7 @@ class Reword:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tidied:
     """The answer to `Tidy`."""
 
@@ -177,7 +178,7 @@ class Tidied:
     reword: tuple[Reword, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fold:
     """The bullets of one month's blocks, as (id, text) → one shorter block."""
 
@@ -185,7 +186,7 @@ class Fold:
     bullets: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Folded:
     """The answer to `Fold`; sources are ids of the bullets it rests on."""
 
@@ -193,7 +194,7 @@ class Folded:
     bullets: tuple[Bullet, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rerank:
     """A question and the texts recall found for it, best first → those that answer it."""
 
@@ -201,7 +202,7 @@ class Rerank:
     candidates: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reranked:
     """The answer to `Rerank`: places of the candidates that help, from 1, best first."""
 

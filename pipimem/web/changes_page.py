@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from pipimem.errors import CannotTakeBack, NothingFound, PipimemError
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.operations import Author, Change
 from pipimem.runtime.channel_history import LoggedChange
+from pipimem.values import frozen
 from pipimem.web.line_diff import DiffLine, diff_lines
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import day_of, json_object, matched, number_of
@@ -110,7 +111,7 @@ class ChangesPage:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WantedChanges:
     """Which changes are meant: of an author, with these words; by default all of them."""
 

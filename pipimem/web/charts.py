@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from pipimem.values import frozen
 
 # In the plot's own units; the page scales it.
 _BAR_WIDTH = 300
@@ -12,7 +13,7 @@ _COLUMN, _GAP, _HEIGHT = 26, 8, 120
 _MOST_BARS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Segment:
     """A part of a bar: where it begins and how wide it is, what it is called, of which sort."""
 
@@ -23,7 +24,7 @@ class Segment:
     sort: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """A score as segments side by side; parts that lower it are listed in the list alone."""
 
@@ -32,7 +33,7 @@ class Bar:
     width: int = _BAR_WIDTH
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedBar:
     """A value of something that has a name: a task, a model, a channel."""
 
@@ -41,7 +42,7 @@ class NamedBar:
     width: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedBars:
     """A plot of bars, the longest first; `left_out` counts those that are shorter than all."""
 
@@ -50,7 +51,7 @@ class NamedBars:
     width: int = _BAR_WIDTH
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Column:
     """One column of a plot: its label, its value, and the rectangle that stands for it."""
 
@@ -61,7 +62,7 @@ class Column:
     height: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Columns:
     """A plot of columns; `width` and `height` are those of the drawing."""
 

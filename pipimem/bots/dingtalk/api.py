@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from pipimem.bots.dingtalk.credentials import LOOPBACK, Credentials
 from pipimem.bots.dingtalk.frames import json_object
+from pipimem.values import frozen
 
 _SECONDS = aiohttp.ClientTimeout(total=10.0)
 # A token is replaced this long before it ends.
@@ -41,7 +42,7 @@ class DingTalkRefusal(Exception):
         self.is_final, self.wants_token = is_final, wants_token
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StreamAddress:
     """Where a Stream connection goes, with the ticket that opens it once."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import Any
+
+from pipimem.values import frozen
 
 SYSTEM, EVENT, CALLBACK = "SYSTEM", "EVENT", "CALLBACK"
 DISCONNECT = "disconnect"
@@ -28,7 +30,7 @@ class AckCode(IntEnum):
     FAILED = 500
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """One frame; `data` is the object that its text holds, empty where it holds none."""
 
@@ -40,7 +42,7 @@ class Frame:
     text: str = field(default="", repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ack:
     """The answer to a frame; `data` goes back as JSON text."""
 

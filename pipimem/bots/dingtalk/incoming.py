@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pipimem.bots.dingtalk.frames import Frame, json_object
 from pipimem.notes.message import Message
+from pipimem.values import frozen
 
 # DingTalk's own limit is 20,000 bytes; what is longer did not come from its app.
 _MOST_CHARS = 50_000
@@ -24,7 +25,7 @@ _KIND = re.compile(r"\w{1,40}")
 _RECALLED = re.compile(r"_recall(?:_|$)")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Incoming:
     """One message of a person; `addressed` where the bot is to answer.
 
@@ -46,7 +47,7 @@ class Incoming:
     time: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakenBackMessage:
     """A message that its sender took back."""
 
@@ -54,7 +55,7 @@ class TakenBackMessage:
     id: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CardClick:
     """A button of a card that somebody pressed, with what the card holds for it.
 

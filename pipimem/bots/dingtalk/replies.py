@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
 from pipimem.runtime.search_service import headed
 from pipimem.text.secrets import redacted
+from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.open_channel import OpenChannel
@@ -27,7 +28,7 @@ class Replies(Protocol):
         """The answer to a turn, after `context`; raises `SidecarError` where there is none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelReplies:
     """The workspace's model, through litellm; it counts as a call of the channel."""
 
@@ -52,7 +53,7 @@ def _with_name(message: Message) -> Message:
     return replace(message, content=f"{message.speaker}: {message.content}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OfflineReplies:
     """No model: the answer is what memory found."""
 

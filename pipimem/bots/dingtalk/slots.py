@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
+
+from pipimem.values import frozen
 
 # Work is put off no longer than this, however many messages come.
 _LONGEST_SECONDS = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slots:
     """To be entered for each piece of work; `is_free` is clear while an acknowledgement waits.
 

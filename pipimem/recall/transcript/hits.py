@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -17,9 +16,10 @@ from pipimem.text.quotes import words_said
 from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.similarity import near_duplicate
+from pipimem.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filters:
     """From `after` on, up to `before`, of a speaker, in a role; None and "" for any."""
 
@@ -91,7 +91,7 @@ _BESIDE = 2
 _SIGNS = Pattern(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A message with its score and the parts that add up to it.
 
@@ -105,7 +105,7 @@ class Hit:
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HitGroup:
     """A hit, and those after it that say the same."""
 

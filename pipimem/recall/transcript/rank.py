@@ -23,6 +23,7 @@ from pipimem.recall.transcript.transcript_index import (
     between,
 )
 from pipimem.text.words.index_words import GRAM
+from pipimem.values import frozen
 
 # Up to so many messages all are weighed; of more, those around the places where the question's
 # words meet.
@@ -40,7 +41,7 @@ _MOST_PLACES = 12_000
 _NEWEST = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Blocks:
     """The numbers of the blocks to weigh, neighbours included; None for all."""
 

@@ -29,6 +29,7 @@ from pipimem.store.leader_lock import LeaderLock
 from pipimem.store.schedule import ChannelStamp, ScheduledVisit
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
+from pipimem.values import frozen
 
 # Seconds until a channel is looked at again whose work took the process down with it.
 _AFTER_A_FAILURE = 600.0
@@ -46,7 +47,7 @@ _SCAN_JOB = "comparing all files"
 _log = logging.getLogger("pipimem")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visit:
     """One visit to a channel: its jobs, and when it is due again; `problem` is an error."""
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from pipimem.errors import NothingFound, require_one_of
 from pipimem.notes.kinds import Kind
 from pipimem.resources import tool_texts
+from pipimem.values import frozen
 
 Shape = Literal["openai", "anthropic"]
 Language = Literal["en", "zh"]
@@ -29,7 +30,7 @@ class Type(StrEnum):
     ITEMS = "items"  # several calls in one, each with the tool's other arguments
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """One argument of a tool. `required` counts outside of `items` as well as in each of them."""
 
@@ -39,7 +40,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tool:
     """One tool: its arguments, and what a call does to memory.
 

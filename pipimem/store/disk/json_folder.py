@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -10,13 +9,14 @@ from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import make_folder, read_whole, store_errors
+from pipimem.values import frozen
 
 T = TypeVar("T")
 
 _SUFFIX = ".json"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonFolder(Generic[T]):
     """The values of one type in a folder, by name. The methods raise `StoreError`.
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -51,6 +51,7 @@ from pipimem.store.merge.three_way import only_added
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.markdown.lines import split_lines
+from pipimem.values import frozen
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
 _ARCHIVE_TRIES = 10
@@ -174,7 +175,7 @@ def _merged(standing: str, displaced: str, tag: str) -> str:
     return only_added(standing, standing, displaced)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Held:
     """A line that holds a target: the byte where it begins, and what is to stand there."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -28,11 +27,12 @@ from pipimem.store.forget.targets import (
 )
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.transcript.log import Transcript
+from pipimem.values import frozen
 
 _KINDS = ("entries", "archive", "versions", "messages", "arrivals", "journal", "ledger", "usage")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Forgotten:
     """The receipt of a forgetting: how much held the words, by kind of place and by file."""
 
@@ -137,7 +137,7 @@ _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WIDE = ("utf-16-le", "utf-16-be")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trace:
     """A file and a line where the text stands; 0 where it runs over lines or is in the name."""
 
@@ -173,7 +173,7 @@ def _files_in(folder: Path) -> list[Path]:
         return sorted(path for path in below if presence.is_file(path) or presence.is_link(path))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Search:
     """A text that is looked for, as given and folded."""
 

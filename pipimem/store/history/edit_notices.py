@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.notes.kinds import etag
@@ -11,9 +10,10 @@ from pipimem.notes.operations import Author
 from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.past import Past, record_time
 from pipimem.store.history.undo import taken_back
+from pipimem.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EditNotices:
     """Sentences: `shrunk` on files that lost more than half of their text.
 

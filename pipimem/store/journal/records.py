@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.operations import Author, Change, Tokens
 from pipimem.store.disk.json_lines import checksum_of
 from pipimem.text.markdown.line_edits import Splice, spliced
+from pipimem.values import frozen
 
 FORMAT = 2
 """The number in `channel.json`, `ledger.json` and the journal's first line."""
@@ -17,7 +18,7 @@ FORGET = "forget"
 """The task of a forgetting: its record begins a journal, and undo reaches no further back."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileChange:
     """One file from one text to another: the etags of both, and the lines that differ.
 
@@ -46,7 +47,7 @@ def spliced_to(wanted: str, text: str, changes: Iterable[FileChange]) -> str | N
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefusedLine:
     """An operation that was not carried out: its name, the text it was about, and why."""
 
@@ -55,7 +56,7 @@ class RefusedLine:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
@@ -85,7 +86,7 @@ class JournalRecord:
     fence: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """The end of a record: the name of its journal, the byte after it, and its checksum.
 

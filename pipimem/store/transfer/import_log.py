@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import make_folder, read_if_there
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed
+from pipimem.values import frozen
 
 
 def drop_messages(folder: Path, transcript: Transcript, numbers: Container[int]) -> int:
@@ -52,7 +53,7 @@ IMPORT = "import"
 """The task of a change that an import made."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportedChannel:
     """What an import did to one channel.
 
@@ -73,7 +74,7 @@ class ImportedChannel:
     is_done: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportRecord:
     """One import, or with `undoes` the number of one that was taken back.
 
@@ -87,7 +88,7 @@ class ImportRecord:
     undoes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ImportLog:
     """`.pipimem/imports.jsonl` of a workspace: one line an import, and one for each taken back."""
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from pipimem.text.markdown.lines import BOM, split_lines, without_ending
 from pipimem.text.markdown.parser import Document
+from pipimem.values import frozen
 
 # Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch
 # without anchors counts as replaced whole.
@@ -28,7 +29,7 @@ _PIECES = (8192, 256, 16, 1)
 _Row = tuple[int, int, "_Row | None"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChangedLines:
     """The lines `[low, high)` of one text, and `[start, end)` of the other."""
 

@@ -28,6 +28,7 @@ from pipimem.text.markdown.lines import (
     underline,
     without_ending,
 )
+from pipimem.values import frozen
 
 __all__ = ["BlockKind", "Document", "MarkdownBlock", "Section", "parsed"]
 
@@ -47,7 +48,7 @@ class BlockKind(StrEnum):
     HTML = "html"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MarkdownBlock:
     """The lines `[start, end)` of a document, and what they say.
 
@@ -66,7 +67,7 @@ class MarkdownBlock:
     """Of an entry or a `# heading`: what stands before the text, with indentation and space."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A heading and all blocks up to the next heading of any level.
 
@@ -82,7 +83,7 @@ class Section:
     blocks: tuple[MarkdownBlock, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A parsed text; joined, `lines` are the text again.
 
