@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -17,7 +17,6 @@ from pipimem import Item, Source
 from pipimem.errors import ChannelError
 from pipimem.notes.kinds import File
 from pipimem.resources import web_folder, web_texts
-from pipimem.values import frozen
 from pipimem.web.markdown import plain, rendered, ticked
 from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
 from pipimem.web.sentences import sentence
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Pages:
     """The pages of a workspace, or of the one channel `only`; nothing changes where `read_only`."""
 
