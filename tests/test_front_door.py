@@ -15,6 +15,7 @@ from tests.cases import each
 from tests.public_names import MODULES, names_of
 
 HEAVY = (
+    "asyncio",
     "litellm",
     "jieba",
     "watchdog",

@@ -73,6 +73,19 @@ def test_the_option_wins_over_the_variable_and_the_folder(tmp_path: Path) -> Non
     assert workspace_folder(None, None, inner) == tmp_path
 
 
+def test_the_help_loads_neither_a_command_nor_the_runtime() -> None:
+    """It is what somebody calls who waits for it."""
+    code = (
+        "import sys; from pipimem.cli.commands import pipimem\n"
+        "pipimem(['--help'], standalone_mode=False)\n"
+        "print(*[name for name in sys.modules if name.startswith('pipimem.')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    parts = ("pipimem.cli", "pipimem.errors")
+    assert [name for name in done.stderr.split() if not name.startswith(parts)] == []
+    assert "pipimem.cli.options" not in done.stderr
+
+
 def test_the_table_has_the_short_help_of_each_command() -> None:
     """The help of all commands imports none of them."""
     context = click.Context(pipimem)
