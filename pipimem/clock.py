@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import SettingsError
-from pipimem.values import frozen
 
 
 def _wall() -> datetime:
     return datetime.now().astimezone()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Clock:
     """Times with an offset: `now` of the conversation, `wall` real (budgets, journal).
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
 from pipimem.errors import SettingsError
-from pipimem.values import frozen
 
 # A number from 0 up, or TOML's `inf` for none.
 Limit = NewType("Limit", float)
@@ -38,7 +37,7 @@ _REPLACED: Mapping[str, str] = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelSettings:
     """The model for memory tasks, its fallbacks, and timeouts by task (seconds)."""
 
@@ -53,7 +52,7 @@ class ModelSettings:
     concurrency: int = 4
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RecallSettings:
     """How much a turn is shown, and whether the host keeps it in the model's context.
 
@@ -69,7 +68,7 @@ class RecallSettings:
     rerank: Literal["auto", "always", "never"] = "auto"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EmbedderSettings:
     """The embedder for recall by meaning, and how long a turn waits for it (seconds).
 
@@ -81,7 +80,7 @@ class EmbedderSettings:
     timeout: float = 0.3
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SnapshotSettings:
     """How much the first turn of a session is shown."""
 
@@ -89,14 +88,14 @@ class SnapshotSettings:
     max_tokens: int = 1400
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CompactionSettings:
     """Whether a compaction may go on when the model failed (`defer`) or must wait (`block`)."""
 
     policy: Literal["defer", "block"] = "defer"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MaintenanceSettings:
     """Whether idle jobs run in the process, after how long a quiet, how many at a time."""
 
@@ -105,7 +104,7 @@ class MaintenanceSettings:
     concurrency: int = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BudgetSettings:
     """Limits of one local day in tokens and US dollars, for all and for a channel."""
 
@@ -115,7 +114,7 @@ class BudgetSettings:
     channel_cost_per_day: Limit = Limit(5.0)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ObservabilitySettings:
     """What operators see of operations: spans through OpenTelemetry, and log lines.
 
@@ -130,7 +129,7 @@ class ObservabilitySettings:
     logs: Literal["text", "json"] = "text"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PrivateSettings:
     """What stands in the place of what people mark as private, and what counts as marked.
 
@@ -144,7 +143,7 @@ class PrivateSettings:
     in_code: Literal["literal", "count"] = "literal"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SecretSettings:
     """What is masked beside the known kinds of secrets: phone numbers, own words and patterns.
 
@@ -168,7 +167,7 @@ class SecretSettings:
                 raise SettingsError(f"{what} or too much; write what must stand there")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FleetSettings:
     """The database in which several hosts agree who writes; empty on one host.
 
@@ -184,7 +183,7 @@ class FleetSettings:
             raise SettingsError(f"[fleet] lease_seconds must be {_SHORTEST_LEASE:g} or more")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DingTalkSettings:
     """Who may change what others said, in a group of the DingTalk bot.
 
@@ -197,14 +196,14 @@ class DingTalkSettings:
     confirmed_by: Literal["member", "admin", "self"] = "member"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GroupSettings:
     """`two_voices`: whose rules for others are quotes until another member agrees."""
 
     two_voices: Literal["newcomers", "everyone", "nobody"] = "newcomers"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a workspace may set; a setting is a question its operator can answer."""
 

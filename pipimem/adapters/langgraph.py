@@ -6,13 +6,13 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import unquote
 from uuid import UUID
 
 from pipimem import ArgumentError, Channel, Kind, ListedEntry, PipimemError
-from pipimem.values import frozen
 
 try:
     from langgraph.store.base import (
@@ -179,7 +179,7 @@ class LangGraphStore(BaseStore):
             )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Stored:
     """An entry as an item of the store."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pipimem.cli.output import note
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MetricsOptions:
     """Where metrics are served, empty for nowhere; only `is_public` others may read them."""
 

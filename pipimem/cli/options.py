@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
@@ -19,7 +19,6 @@ from pipimem.errors import PipimemError
 from pipimem.notes.kinds import File
 from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore
 from pipimem.settings import Settings, settings_from
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.clock import Clock
@@ -37,7 +36,7 @@ NOTES: Mapping[str, File] = {
 """The notes by the names people type."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """The workspace and the model of this call; an empty model leaves it to the settings."""
 
@@ -150,7 +149,7 @@ batch = click.option(
 BATCH_K = 10
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BatchQuery:
     """Whom it asks, what, and all fields of its line as they came, for the answer's line."""
 

@@ -12,7 +12,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache
 from types import ModuleType
@@ -36,7 +36,6 @@ from pipimem.llm.request import (
     Schema,
 )
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from litellm import ModelResponse
@@ -51,7 +50,7 @@ class AnswerFormat(IntEnum):
     JSON_SCHEMA = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """What a model takes; `limit` is its name for `max_tokens`, empty where it takes no limit."""
 

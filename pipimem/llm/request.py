@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PromptMessage:
     """One message of a prompt."""
 
@@ -17,7 +17,7 @@ class PromptMessage:
     content: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Schema:
     """The JSON schema an answer should have; providers accept letters, digits and `_` in `name`."""
 
@@ -25,7 +25,7 @@ class Schema:
     schema: Mapping[str, object]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelRequest:
     """One request to one model; `timeout` in seconds, no schema for free text.
 
@@ -42,7 +42,7 @@ class ModelRequest:
     correlation: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Completion:
     """What came back; `cost` in US dollars, `None` where the price is unknown.
 
@@ -58,7 +58,7 @@ class Completion:
     refusal: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Price:
     """US dollars for one token of a prompt and of an answer."""
 

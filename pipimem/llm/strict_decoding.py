@@ -11,7 +11,6 @@ import msgspec
 from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
 from pipimem.llm.request import Schema
-from pipimem.values import frozen
 
 # A provider takes a thousand or so names in a schema, and a grammar of that many is slow.
 _MOST_NAMED = 300
@@ -115,7 +114,7 @@ def schema_of(
     return Schema(name, inlined)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Inliner:
     """Replaces references by the `parts` they name, and a string by the enum of its field.
 

@@ -13,7 +13,6 @@ from pipimem.llm.request import Price, PromptMessage
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.settings import BudgetSettings
 from pipimem.text.dates.bounds import later
-from pipimem.values import frozen
 
 # A failure weighs four, a refused answer one. Twenty are five failures in a row: a task tries three
 # times, so one bad minute of a provider does not open the breaker, two tasks in a row do. Or twenty
@@ -34,7 +33,7 @@ def circuit_name(model: str, task: str) -> str:
     return f"{model} (rerank)" if task == "rerank" else model
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CircuitState:
     """The weight of a model's failures since its last accepted answer; blocked before `until`.
 
@@ -114,7 +113,7 @@ def prompt_hash(messages: Sequence[PromptMessage]) -> str:
     return digest.hexdigest()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Accepted:
     prompt: str
     when: datetime
@@ -163,7 +162,7 @@ LEAST_ANSWER = 1000
 WARN_AT = 0.8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Amount:
     """Tokens, and US dollars as far as prices are known."""
 
@@ -174,7 +173,7 @@ class Amount:
         return Amount(self.tokens + other.tokens, self.dollars + other.dollars)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Budget:
     """One limit of a day and what was used of it; `share` is 1.0 when it is used up, or 0 large."""
 

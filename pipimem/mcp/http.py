@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mcp.server.transport_security import TransportSecuritySettings
@@ -14,7 +15,6 @@ from pipimem.mcp.repaired_bodies import RepairedBodies
 from pipimem.serving.open_streams import OpenStreams
 from pipimem.serving.request_source import foreign_source
 from pipimem.serving.token import Token
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.mcp.server import MemoryServer
@@ -23,7 +23,7 @@ PATH = "/mcp"
 VARIABLE = "PIPIMEM_MCP_TOKEN"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RequestGuard:
     """Lets requests pass that name a host of ours, come from no foreign page, and show the token.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import anyio
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipimem.text.characters import storable_json
-from pipimem.values import frozen
 
 # As the SDK's bound, which answers a longer one with 413.
 _LONGEST_BODY = 4 << 20
@@ -22,7 +22,7 @@ _TOO_SLOW = PlainTextResponse(
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RepairedBodies:
     """Hands bodies on with U+FFFD for each half of a character: models cut emoji in half."""
 

@@ -19,7 +19,6 @@ from pipimem.runtime.debug_lines import debug_line
 from pipimem.runtime.entry_list import ListedEntry, listed_entries
 from pipimem.runtime.open_channel import opened
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -31,7 +30,7 @@ _PAGE = 100
 _BY_TRUST = (Trust.HUMAN, Trust.EXPLICIT, Trust.INFERRED, Trust.QUOTED)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResourceText:
     """What a resource says, under its canonical URI."""
 

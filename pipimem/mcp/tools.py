@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
@@ -12,7 +13,6 @@ from pipimem.errors import ArgumentError, PipimemError
 from pipimem.runtime.debug_lines import debug_line
 from pipimem.runtime.tools.calls import ToolResult, refused
 from pipimem.runtime.tools.definitions import ALIASES, CHANNEL, Language, definitions, tool_named
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -64,7 +64,7 @@ OUTPUT_SCHEMAS: Mapping[str, dict[str, Any]] = {
 """By tool; a call that could not be carried out has no structured result."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MemoryTools:
     """The tools of all conversations of a workspace, or of the one channel `only`."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from pipimem.errors import NothingFound
 from pipimem.notes.kinds import File
-from pipimem.values import frozen
 
 _PREFIX = "pipimem://"
 _FORM = re.compile(r"pipimem://[^/?#]+(/[^/?#]+)+")
@@ -26,7 +26,7 @@ _FORMS = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ResourceUri:
     """What a URI names: a file of a channel, or a section of its MEMORY.md.
 

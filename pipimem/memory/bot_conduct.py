@@ -8,7 +8,7 @@ money or a secret stands is not kept at all. In a group what only the bot said i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Literal
 
@@ -18,7 +18,6 @@ from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import directs_conduct, is_risky
 from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
-from pipimem.values import frozen
 
 KEPT_AS_QUOTE = "says how the bot is to treat others: kept as a quote"
 # So much of a wish makes a text its repetition; so much of a text makes it a piece of a wish.
@@ -27,7 +26,7 @@ _REPEATED, _PIECE = 0.6, 0.8
 Verdict = Literal["", "quote", "risky"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BotConduct:
     """The wishes of a window on the bot's conduct, each with whether it is risky.
 

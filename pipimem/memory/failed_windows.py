@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pipimem.memory.window import SLICE_CHARS, Window, windows
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Hole, Narrowed, Progress
-from pipimem.values import frozen
 
 # Once may be the model's bad moment; twice in a row it is the window. Three would only double what
 # a poisonous message costs: with two, a full window around one is asked about at most ten times
@@ -19,7 +18,7 @@ FAILURES_BEFORE_SPLIT = 2
 _LEAST_MESSAGES = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FailedWindow:
     """A failure: the progress after it, in words too, and whether the run may go on at once."""
 

@@ -7,6 +7,7 @@ It becomes a person's where they ask to keep it, agree to it, or say it in their
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pipimem.notes.message import Message
 from pipimem.text.foreign_parts import taken_apart
@@ -19,7 +20,6 @@ from pipimem.text.injection import (
     plain,
 )
 from pipimem.text.talk.sentences import split
-from pipimem.values import frozen
 
 # So begins the note of the journal on each entry.
 NOBODY_SAID = "out of text that nobody in the talk said"
@@ -30,7 +30,7 @@ _STRETCH = 9
 _TAKEN = 0.3
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForeignText:
     """The stretches of foreign text that no person said, by whether its readers see it."""
 

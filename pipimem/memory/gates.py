@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 
 from pipimem.memory import fold
@@ -14,7 +14,6 @@ from pipimem.notes import guards
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Job
 from pipimem.text.dates.bounds import later
-from pipimem.values import frozen
 
 # Below these a model call would find little new, or little to make shorter.
 _REFRESH_TURNS, _REFRESH_TOOLS = 2, 4
@@ -48,7 +47,7 @@ IDLE = frozenset(
 CLOSED = IDLE | {AFTER_A_FAILURE, guards.TOOK_HALF}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Gate:
     """Open or closed, with a stable reason for the journal, `status` and tests.
 

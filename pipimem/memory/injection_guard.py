@@ -13,7 +13,7 @@ the person's wishes on the bot's conduct are wishes like others.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, Verdict, bot_conduct
 from pipimem.memory.foreign_text import (
@@ -32,7 +32,6 @@ from pipimem.text.injection import injection_kind, is_encoded, is_order
 from pipimem.text.quotes import words_said
 from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
-from pipimem.values import frozen
 
 # So begins the note of the journal on each of them.
 REFUSED = "reads like an instruction to the bot"
@@ -44,7 +43,7 @@ _STRETCH = 18
 _LEAST_PASSAGE = 8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Passage:
     """A text for comparing: its bigrams, and its bytes without white space."""
 
@@ -67,7 +66,7 @@ class _Passage:
         return False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SuspectTalk:
     """What of a window is not to be learnt.
 

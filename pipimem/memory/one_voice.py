@@ -9,7 +9,7 @@ words ask to keep it. A newcomer's voice is no second one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.foreign_text import stretches
@@ -24,7 +24,6 @@ from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import agrees, asks_to_keep, is_order
 from pipimem.text.quotes import begins_with_itself, words_said
 from pipimem.text.talk.sentence_rules import first_section, matches, without_quotes
-from pipimem.values import frozen
 
 # So begins the note of the journal on each of them.
 ALONE = {
@@ -42,7 +41,7 @@ _MAY_ORDER = (*STANDING, Kind.FACT)
 _QUESTION = ("?", "？")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OneVoice:
     """Who said what in a group, by the ids of its people's messages; nothing of other talk.
 

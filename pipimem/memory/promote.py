@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 from pipimem.memory.item_sources import is_copy, sources_of, with_lead_in
@@ -42,7 +42,6 @@ from pipimem.text.words.similarity import (
     same_subject,
     shares_new_words,
 )
-from pipimem.values import frozen
 
 # What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
 _SURE = 0.85
@@ -53,7 +52,7 @@ _MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Promotion:
     """Operations that write what was learnt, and why the rest was left out."""
 
@@ -61,7 +60,7 @@ class Promotion:
     left_out: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Candidate:
     """Something learnt, the text to write, and what it rests on."""
 

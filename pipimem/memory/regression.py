@@ -20,7 +20,6 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import says_the_same
-from pipimem.values import frozen
 
 # A list by hand; beyond this it is a file of another kind that got this name.
 _MOST_MUSTS = 500
@@ -35,7 +34,7 @@ _BEST = 1
 _Answer = tuple[str, str]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RecallCase:
     """A query, and the words that must stand in what is found; without words, all that is found."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from pipimem.notes.message import Message
 from pipimem.text.talk.asking import forgotten
 from pipimem.text.talk.sentence_rules import first_match, matches, rules
 from pipimem.text.talk.sentences import split, without_front
-from pipimem.values import frozen
 
 # Put in the place of a request where a model or the rules read the talk.
 _IN_ITS_PLACE = "[a request to memory]"
@@ -17,7 +17,7 @@ _IN_ITS_PLACE = "[a request to memory]"
 _MOST_CHARS = 1_500
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MemoryRequest:
     """What a person asks of memory: `forget` is the one kind today.
 

@@ -13,7 +13,6 @@ from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item, Source
 from pipimem.text.quotes import words_said
-from pipimem.values import frozen
 
 # It comes with every turn, so it is to cost little.
 _STANDING_TOKENS = 600
@@ -45,7 +44,7 @@ Items = Mapping[Source, Sequence[Item]]
 _Group = tuple[list[Item], float]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """What is shown, what binds first, and how much of the memory had no room.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.requests import without_requests
@@ -12,7 +12,6 @@ from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced, without_untagged_blocks
 from pipimem.text.talk.asking import off_the_record
-from pipimem.values import frozen
 
 # Beyond this a model loses the middle; longer windows go in slices.
 SLICE_CHARS = 28_000
@@ -35,7 +34,7 @@ _COMMAND = re.compile(
 _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", re.IGNORECASE)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Window:
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b32encode
 from collections import Counter
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from pipimem.notes.kinds import File
@@ -11,7 +12,6 @@ from pipimem.notes.message import Role
 from pipimem.notes.operations import Target
 from pipimem.text.markdown import parser
 from pipimem.text.markdown.lines import white_folded
-from pipimem.values import frozen
 
 
 def said_mark(key: bytes, role: Role, content: str) -> str:
@@ -43,7 +43,7 @@ def record_name(file: File, name: str) -> str:
     return f"{_PREFIXES[file]}{name}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One bullet with its continuation and sub-bullets, or one paragraph, of a file.
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import TypeVar
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Record:
     """What is known of one entry; times are ISO 8601 with offset, empty where unknown.
 
@@ -44,7 +43,7 @@ class Record:
     quote_reason: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Loss:
     """An entry that a model took out or reworded.
 
@@ -60,7 +59,7 @@ class Loss:
     gone: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tombstone:
     """A text that was taken out: it is not learned again from messages up to number `upto`.
 
@@ -82,7 +81,7 @@ def tombstone_names(name: str) -> tuple[str, str]:
     return name, still(name)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A question of a turn, without secrets, when it came, and the ids of what was shown for it."""
 
@@ -128,7 +127,7 @@ PROGRESSED = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Delta:
     """A change of the ledger, as the journal keeps it; `None` as a value takes the record out."""
 
@@ -143,7 +142,7 @@ class Delta:
     losses: tuple[Loss, ...] = ()  # what models took out
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ledger:
     """The state of a channel: a fold of the journal's deltas.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.notes.entry import Entry, entries
@@ -14,10 +14,9 @@ from pipimem.notes.ledger import Delta, Ledger, Record
 from pipimem.notes.operations import Change, Operation, Target, targets_of
 from pipimem.text.markdown import parser
 from pipimem.text.markdown.parser import Section
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HistoryBlock:
     """A block: its heading word for word, the end of its time range, its month if it is a fold."""
 
@@ -47,7 +46,7 @@ def newest_end(note: Note) -> datetime | None:
     return max((block.end for block in blocks(note) if block.end and not block.month), default=None)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Note:
     """One file as it was read; an absent file is an empty text."""
 
@@ -68,7 +67,7 @@ class Note:
         return etag(self.text)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Notes:
     """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger."""
 
@@ -122,7 +121,7 @@ class Notes:
 FORGOTTEN = "it was forgotten, and nobody said it again since"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """An operation that was not carried out, and why."""
 
@@ -137,7 +136,7 @@ class Refusal:
         return getattr(self.operation, "text", "") or getattr(self.operation, "title", "")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Outcome:
     """What a decision makes of the notes: new texts, what was done, what was refused.
 

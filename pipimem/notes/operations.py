@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
 from pipimem.notes.kinds import File, Kind
-from pipimem.values import frozen
 
 
 class Trust(StrEnum):
@@ -33,7 +32,7 @@ class Author(StrEnum):
     EDITOR = "editor"  # a hand in the file itself
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Target:
     """One entry as it was when the operation was decided; not found once reworded or moved."""
 
@@ -43,7 +42,7 @@ class Target:
     ordinal: int = 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Where a text comes from: message ids, the newest of their numbers, who spoke and when.
 
@@ -56,7 +55,7 @@ class Evidence:
     learnt: datetime | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Add:
     """A new entry of MEMORY.md under the heading of its kind; one that is there is confirmed.
 
@@ -73,7 +72,7 @@ class Add:
     quote_reason: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Supersede:
     """One text for one or several entries of MEMORY.md: a newer value, or a merge.
 
@@ -92,7 +91,7 @@ class Supersede:
     quote_reason: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Move:
     """An entry of MEMORY.md goes to the section of another kind, its words untouched."""
 
@@ -100,7 +99,7 @@ class Move:
     kind: Kind
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Invalidate:
     """An entry leaves MEMORY.md; it stays in the journal and can be brought back.
 
@@ -115,7 +114,7 @@ class Invalidate:
     archived: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Confirm:
     """An entry was said or used again: its probation ends, its file is untouched.
 
@@ -127,7 +126,7 @@ class Confirm:
     trust: Trust | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Doubt:
     """An inferred entry was of no help: its recalls count no more, and it is on probation again.
 
@@ -138,7 +137,7 @@ class Doubt:
     probation_until: datetime
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SetSection:
     """The bullets of one section of SESSION.md, replaced as a whole; none empties it."""
 
@@ -146,7 +145,7 @@ class SetSection:
     items: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bullet:
     """A line of history and the message ids it rests on; a quote has a `weight` above 0.
 
@@ -160,7 +159,7 @@ class Bullet:
     when: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AddBlock:
     """A new block of HISTORY.md for the time between two boundaries."""
 
@@ -170,7 +169,7 @@ class AddBlock:
     bullets: tuple[Bullet, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoldBlocks:
     """The blocks with these headings become one block; their text goes to the archive.
 
@@ -208,7 +207,7 @@ class Hole(NamedTuple):
     reason: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Narrowed:
     """Smaller windows after failures: up to message `upto` they have at most `chars` characters.
 
@@ -221,7 +220,7 @@ class Narrowed:
     failures: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Progress:
     """How far a decision brings the channel; `None` leaves a counter as it is.
 
@@ -247,7 +246,7 @@ class Progress:
     expect_forgotten: int | None = field(default=None, metadata={"written": False})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Job:
     """When an idle job ran and may run again, its failures in a row, the stamp it last saw."""
 
@@ -257,7 +256,7 @@ class Job:
     stamp: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tokens:
     """Tokens of model calls, in and out: of this `run`, and of its task in this channel `today`."""
 
@@ -265,7 +264,7 @@ class Tokens:
     today: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Decision:
     """Operations and progress that are committed together or not at all."""
 
@@ -284,7 +283,7 @@ class Decision:
     speakers: tuple[str, ...] = ()  # who spoke in what it was decided on, in that order
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Change:
     """One thing that was done, as the journal and `pipimem log` tell it."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pipimem.values import frozen
+from dataclasses import dataclass
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Usage:
     """One attempt at a model call, failed ones too.
 
@@ -50,7 +50,7 @@ class Usage:
         return self.tokens > 0 and self.cost is None and self.estimated_cost is None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reservation:
     """What a request under way may cost at most, kept on disk while it runs.
 

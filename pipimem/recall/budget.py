@@ -12,7 +12,6 @@ from pipimem.text.fence import NOTE, bracketed, bullet, escaped, fenced
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate
-from pipimem.values import frozen
 
 # What is remembered stands under its file, what was only said under the transcript.
 _FILES = {
@@ -97,7 +96,7 @@ FENCE_TOKENS = 42
 _LEAST_CHARS = 40
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Limits:
     """How many candidates are ranked, and how many items, characters and tokens are injected."""
 

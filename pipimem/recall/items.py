@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import groupby
@@ -26,7 +26,6 @@ from pipimem.text.dates.bounds import aware
 from pipimem.text.quotes import day_of, read_quote
 from pipimem.text.secrets import NO_LIST, redacted
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 # What speaks for an item beside its words, and how many hundredths of its evidence it adds.
 Circumstance = tuple[str, float]
@@ -89,7 +88,7 @@ def with_copies(ids: Collection[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Item:
     """One thing that can be recalled.
 

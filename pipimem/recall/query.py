@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,6 @@ from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.text.dates import mentioned, without_days
 from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.text.dates import Span
@@ -251,7 +250,7 @@ def _asker(speaker: str, words: Words, query: Query) -> tuple[Term, ...]:
     return tuple(Term(word, _ASKER, weak=weak) for word in names)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Query:
     """A question as recall looks for it.
 

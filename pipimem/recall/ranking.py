@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
 
@@ -14,7 +15,6 @@ from pipimem.recall.query import Query
 from pipimem.recall.scorer import OURS_FLOOR, Scorer, is_of_asked_day, priority
 from pipimem.recall.scoring import Matches
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
-from pipimem.values import frozen
 
 # A word that stands in one item counts 1 and a little, one in a sixteenth of 5,000 items a third.
 # Chosen so: of 600 messages of ordinary talk, English and Chinese, 98 to 99 % find nothing in
@@ -85,7 +85,7 @@ def ranked(
     return tuple(sorted(candidates.values(), key=_order))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Search:
     """The ways in which items are found for one question, each a list of slots."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -29,7 +29,6 @@ from pipimem.text.words.similarity import (
     near_duplicate,
     same_subject,
 )
-from pipimem.values import frozen
 
 # A newer word on a subject that says nearly as much of what was asked is what holds. Of sentences
 # that only share the subject, not the matter asked for, the lesser has about half of the score.
@@ -153,7 +152,7 @@ def no_timing(_stage: str) -> None:
     """Ignores that a step is done."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Recall:
     """What was found for a message and what of it is injected.
 

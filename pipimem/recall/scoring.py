@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
-
-from pipimem.values import frozen
 
 
 class Term(NamedTuple):
@@ -37,7 +36,7 @@ class MatchedTerm(NamedTuple):
     is_gram: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Matches:
     """The answer of an index to the words of a question; `totals` is slot → evidence.
 

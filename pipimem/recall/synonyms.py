@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from pipimem.recall.phrases import weak_words
@@ -12,7 +12,6 @@ from pipimem.recall.thesaurus import Phrase, Thesaurus, common_thesaurus
 from pipimem.text.word_lists import single_characters
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
-from pipimem.values import frozen
 
 # A synonym was not said: less than the word itself, more than a misspelling.
 _SHARE = 0.8
@@ -32,7 +31,7 @@ _SINGLE = 2
 _WEIGHT_OF_ONE = 0.8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Synonyms:
     """For each phrase, as index words, what may stand in its place, and the share it then counts.
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipimem.recall.index import Index
 from pipimem.resources import sections
 from pipimem.text.characters import has_han
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,7 +48,7 @@ class Chance(NamedTuple):
     lead: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Baseline:
     """The examples as vectors of length 1, a row each."""
 
@@ -119,7 +119,7 @@ _FROM = -0.05
 _WEIGHT = 18.0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Nearness:
     """How near each item is to one question.
 
@@ -149,7 +149,7 @@ class Nearness:
 FAR_FROM_ALL = Nearness({})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Placed:
     """The vectors of the items of one index, by row, with the slot of each item."""
 

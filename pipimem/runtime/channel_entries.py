@@ -33,7 +33,6 @@ from pipimem.runtime.job_runner import JobRunner
 from pipimem.store.channel import ChannelStore
 from pipimem.text.private import without_marks
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 # What stands in the place of what may not be written.
 _MARKS = re.compile(r"\[secret:[a-z0-9 :-]{1,40}\]")
@@ -46,7 +45,7 @@ _ID_HINT = "Give the id of an entry, as `entries` and `search` have it."
 _PERSON = "person"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Remembered:
     """What became of a text to remember: the changes of MEMORY.md, or why it was `refused`.
 

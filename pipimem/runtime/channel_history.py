@@ -21,7 +21,6 @@ from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.store.commit.past import Point
 from pipimem.store.history.blame import Origin
 from pipimem.store.journal.records import JournalRecord
-from pipimem.values import frozen
 
 T = TypeVar("T")
 
@@ -30,7 +29,7 @@ FILES = (File.SESSION, File.MEMORY, File.HISTORY)
 _MESSAGES = re.compile(r"(?:failed: )?messages ([1-9][0-9]*)–([1-9][0-9]*)\b")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LoggedChange:
     """One commit as the log has it.
 
@@ -61,7 +60,7 @@ class LoggedChange:
         return (int(found[1]), int(found[2])) if found else None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryOrigin:
     """Where an entry comes from: who said or wrote it, when, from which messages, by which change.
 
@@ -81,7 +80,7 @@ class EntryOrigin:
     heard_by: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TakenBack:
     """What an undo or a restore did; `number` is its own in the log, by which it is taken back."""
 

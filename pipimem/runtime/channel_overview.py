@@ -21,7 +21,6 @@ from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.schedule import channel_stamp
 from pipimem.store.transcript.reader import last_said
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
-from pipimem.values import frozen
 
 Order = Literal["talk", "name", "cost"]
 ORDERS: tuple[Order, ...] = get_args(Order)
@@ -62,7 +61,7 @@ class _Talk(NamedTuple):
 _NEVER = _Talk(0, 0.0)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OverviewRow:
     """One channel: when somebody last talked, how it stands, what models cost it today.
 
@@ -75,7 +74,7 @@ class OverviewRow:
     today: UsageSum | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OverviewPage:
     """A page of channels, of `total` that were found; `today` is what the whole workspace cost.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pipimem.errors import JournalError, PipimemError, worded
@@ -17,14 +17,13 @@ from pipimem.store.history.edit_notices import EditNotices, edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 from pipimem.text.dates.bounds import later
 from pipimem.text.private import PrivateCounts
-from pipimem.values import frozen
 
 # A deletion that was a slip of the hand is missed within days; doctor tells for as long as it can
 # be taken back.
 _RECENT = timedelta(days=7)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RecallWaits:
     """How recall did: turns, what half and 95 of 100 of the latest waited at most (ms)."""
 
@@ -33,7 +32,7 @@ class RecallWaits:
     p95_ms: float | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChannelStatus:
     """One channel: counts of entries and messages, the backlog, due jobs, what was set aside.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pipimem.memory.expire import first_end
@@ -14,10 +14,9 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.text.dates.bounds import aware, later
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ListedEntry:
     """One entry of MEMORY.md, or a line of SESSION.md or HISTORY.md.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
@@ -21,7 +21,6 @@ from pipimem.store.forget.plan import learnt_from, targets_for
 from pipimem.store.forget.targets import ForgetTargets, held_blocks, holds_target, removed_text
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES
-from pipimem.values import frozen
 
 __all__ = [
     "Forgettable",
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Passage:
     """An entry of a file that would go, or lines of it that are none, as a heading.
 
@@ -53,7 +52,7 @@ class Passage:
         return cls(entry.file, entry.section, entry.text, entry.record_name)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Forgettable:
     """Passages of the files and messages that would go; of those in `named` the speaker alone."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -29,7 +30,6 @@ from pipimem.store.health.system import background_findings, own_access_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
 from pipimem.text.secrets import NO_LIST
-from pipimem.values import frozen
 
 __all__ = [
     "WARN_AT",
@@ -71,7 +71,7 @@ _PREFIXES = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Today:
     """Today's usage: budgets of the workspace and of channels that used any.
 

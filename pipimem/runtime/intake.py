@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.notes.entry import said_mark
@@ -13,10 +13,9 @@ from pipimem.settings import PrivateSettings, SecretSettings
 from pipimem.text.fence import unfenced
 from pipimem.text.private import PrivateCounts, hide_private, without_private
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Intake:
     """Cleans every message before it reaches the disk.
 

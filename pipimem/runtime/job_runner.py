@@ -35,7 +35,6 @@ from pipimem.store.disk.files import read_text
 from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 T = TypeVar("T")
 
@@ -43,7 +42,7 @@ T = TypeVar("T")
 _LONGEST_JOB = timedelta(hours=1)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Done:
     """A decision and what came of it."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
@@ -12,10 +12,9 @@ from pipimem.notes.operations import Change
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.manual_edits import described_edit, file_change
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryPlace:
     """One entry of a file as a page showed it: its section, its id, its lines as it showed them."""
 
@@ -25,7 +24,7 @@ class EntryPlace:
     source: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SavedNote:
     """A file was saved: the number of the change in the log, and the mark of the text.
 
@@ -37,7 +36,7 @@ class SavedNote:
     hides: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditConflict:
     """Nothing was saved: the file is not what the draft was made of any more.
 
@@ -54,7 +53,7 @@ class EditConflict:
     theirs: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForgetPreview:
     """What a forgetting would remove: lines of the notes and messages, as they may be shown.
 

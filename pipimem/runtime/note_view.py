@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
@@ -14,14 +14,13 @@ from pipimem.notes.operations import Trust
 from pipimem.runtime.drafts import entry_words, with_newlines
 from pipimem.runtime.entry_list import ListedEntry, listing
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
-from pipimem.values import frozen
 
 _UNSEEN = (BlockKind.BLANK, BlockKind.COMMENT)
 # The title of a section, and a block in it.
 _Placed = tuple[str, MarkdownBlock]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NoteBlock:
     """A heading, an entry, or other Markdown, as it may be shown.
 
@@ -41,7 +40,7 @@ class NoteBlock:
     words: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EntryFilter:
     """Which entries are meant: of a kind, of a trust, with these words; by default all of them."""
 
@@ -62,7 +61,7 @@ class EntryFilter:
         return all(word in shown for word in self.words.casefold().split())
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NoteView:
     """One file: the mark of its exact text, the text as it may be shown, and a part of its blocks.
 
@@ -82,7 +81,7 @@ class NoteView:
     found: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NoteViewer:
     """Makes views of a file: `shown` is its text as it may be shown, `mask` takes out the rest."""
 
@@ -124,7 +123,7 @@ class NoteViewer:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Entries:
     """What is known of the entries of a file, as it may be shown; by the line they begin on."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -39,7 +40,6 @@ from pipimem.store.history.undo import (
 )
 from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
@@ -49,7 +49,7 @@ __all__ = ["ChannelOnDisk", "WorkspaceStore", "remains_in"]
 _PERSON = "person"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChannelOnDisk:
     """A channel's files and changes, and what a person does with them while a bot may run.
 

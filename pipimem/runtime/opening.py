@@ -13,10 +13,9 @@ from pipimem.recall.items import Item, Source, masked_items, sources_of
 from pipimem.settings import SecretSettings, SnapshotSettings
 from pipimem.text.quotes import words_said
 from pipimem.text.secrets import NO_LIST
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Opening:
     """The text of one block or two, and what stands in it.
 

@@ -28,13 +28,12 @@ from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.text.secrets import NO_LIST
-from pipimem.values import frozen
 
 # Cutting one costs 0.1 ms: below this the file would cost as much as it saves.
 _WORTH_KEEPING = 100
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _IndexState:
     """What was read of a channel at one time: its notes, and all that was made of them.
 

@@ -29,7 +29,6 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import NO_LIST, redacted
 from pipimem.text.words.index_words import Words
-from pipimem.values import frozen
 
 __all__ = [
     "Filters",
@@ -50,7 +49,7 @@ _LOOKED_AT = 4
 _DEEPEST = 1_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One thing that a search found, its score and what of it is nearest to the question.
 

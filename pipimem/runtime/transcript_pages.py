@@ -12,14 +12,13 @@ from pipimem.errors import require_count
 from pipimem.notes.message import Message, Role
 from pipimem.recall.transcript.hits import Filters
 from pipimem.store.channel import ChannelStore
-from pipimem.values import frozen
 
 # So many messages are read at once, and for one page of some of them: half a second at most.
 _READ_AT_ONCE = 500
 _MOST_READ = 20_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TranscriptPage:
     """Messages in the order they were said, as they may be shown; a forgotten one has no text.
 

@@ -21,7 +21,6 @@ from pipimem.runtime.transcript_search import TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 from pipimem.text.quotes import words_said
-from pipimem.values import frozen
 
 # What a host that rebuilds its prompt usually still shows the model of the conversation.
 _STILL_SEEN = 10
@@ -35,7 +34,7 @@ _INDEXED_A_SECOND = 400_000
 _MESSAGES_AN_ENTRY = 20
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What of the conversation the model still sees, so that no excerpt repeats it.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,12 @@ from pipimem.recall.items import Candidate
 from pipimem.recall.scoring import Part
 from pipimem.runtime.transcript_recall import Seen
 from pipimem.runtime.turns import Turn, turn_of
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.recall_service import RecallService
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TurnPreview:
     """What a turn would show, and how its message was read.
 

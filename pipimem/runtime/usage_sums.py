@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from pipimem.notes.usage import Usage
-from pipimem.values import frozen
 
 By = Literal["task", "channel", "model", "day"]
 WAYS = get_args(By)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UsageSum:
     """Calls added up, costs in dollars.
 

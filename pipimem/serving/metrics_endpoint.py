@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
 import anyio
 from anyio import to_thread
@@ -19,7 +20,6 @@ from pipimem.errors import SettingsError
 from pipimem.runtime.observability.exposition import CONTENT_TYPE
 from pipimem.runtime.observability.metrics import Metrics
 from pipimem.serving.addresses import is_loopback, loopback_hosts
-from pipimem.values import frozen
 
 # A scraper sends some hundred bytes; what is longer or slower is none.
 _MOST_BYTES = 8 << 10
@@ -37,7 +37,7 @@ _REASONS = {
 }
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Address:
     """Where the endpoint listens; port 0 takes a free one."""
 
@@ -67,7 +67,7 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Response:
     status: int
     body: str

@@ -6,11 +6,10 @@ import re
 import secrets
 import stat
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import SettingsError
-from pipimem.values import frozen
 
 # Of a generated one 256 bits are random. Shorter ones could be tried out.
 _RANDOM_BYTES = 32
@@ -18,7 +17,7 @@ _SHORTEST = 16
 _TOKEN = re.compile(r"[!-~]+")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Token:
     """A token; its `repr` does not show it. `is_generated` where nobody knows it yet."""
 

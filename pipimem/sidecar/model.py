@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from pipimem.errors import AnswerRefused
@@ -13,12 +14,11 @@ from pipimem.sidecar.answer_schemas import answer_schema, max_tokens, parse_answ
 from pipimem.sidecar.prompts import Prompts, placeholder_values
 from pipimem.sidecar.short_ids import ShortIds
 from pipimem.sidecar.tasks import Answer, Call, Consolidate, Refresh, Task, task_name
-from pipimem.values import frozen
 
 _CHAT_TOKENS = 4000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelAssistant:
     """`Assistant` that asks the models of `client`, in their order."""
 

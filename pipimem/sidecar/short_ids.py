@@ -7,7 +7,7 @@ schema.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from pipimem.notes.message import Message
@@ -25,7 +25,6 @@ from pipimem.sidecar.tasks import (
     Tidied,
     Tidy,
 )
-from pipimem.values import frozen
 
 _OfEntry = TypeVar("_OfEntry", Over, Refile, Reword)
 
@@ -34,7 +33,7 @@ _OfEntry = TypeVar("_OfEntry", Over, Refile, Reword)
 _SHORTEST_ENTRY_ID = 4
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ShortIds:
     """The true ids of messages and entries, by the short ones."""
 

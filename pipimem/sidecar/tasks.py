@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -11,7 +11,6 @@ from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Trust
-from pipimem.values import frozen
 
 # How much a window may leave: a guard against an answer that runs on, and no quota. In a dense talk
 # every other message tells a fact, and every sixth an event; where people introduce themselves,
@@ -20,7 +19,7 @@ _MESSAGES_A_FACT, _LEAST_LEARNED = 2, 16
 _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Call:
     """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
 
@@ -29,7 +28,7 @@ class Call:
     timeout: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class KnownEntry:
     """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
 
@@ -46,7 +45,7 @@ class KnownEntry:
     awaits_second_voice: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Consolidate:
     """Transcript window → what to keep of it, and what is going on now.
 
@@ -77,7 +76,7 @@ class Consolidate:
         return sum(message.role == "user" for message in self.window)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Learned:
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
@@ -96,7 +95,7 @@ class Learned:
     quote_reason: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Over:
     """An entry that no longer holds."""
 
@@ -104,7 +103,7 @@ class Over:
     why: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Consolidated:
     """The answer to `Consolidate`; `history` says in own words what happened.
 
@@ -118,7 +117,7 @@ class Consolidated:
     sheet: Mapping[str, tuple[str, ...]] | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Refresh:
     """Transcript window and SESSION.md → what is going on now; `before` as in `Consolidate`."""
 
@@ -128,14 +127,14 @@ class Refresh:
     before: tuple[Message, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Refreshed:
     """The answer to `Refresh`: items by section of SESSION.md; others stay as they are."""
 
     sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tidy:
     """MEMORY.md and the history bullets → what to merge, re-file, drop or reword."""
 
@@ -144,7 +143,7 @@ class Tidy:
     history: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Merge:
     """Several entries that say one thing, and the one text that says it."""
 
@@ -152,7 +151,7 @@ class Merge:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Refile:
     """An entry that stands in the wrong section."""
 
@@ -160,7 +159,7 @@ class Refile:
     kind: Kind
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reword:
     """A tighter wording of one entry, with its names, numbers and days."""
 
@@ -168,7 +167,7 @@ class Reword:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tidied:
     """The answer to `Tidy`."""
 
@@ -178,7 +177,7 @@ class Tidied:
     reword: tuple[Reword, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Fold:
     """The bullets of one month's blocks, as (id, text) → one shorter block."""
 
@@ -186,7 +185,7 @@ class Fold:
     bullets: tuple[tuple[str, str], ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Folded:
     """The answer to `Fold`; sources are ids of the bullets it rests on."""
 
@@ -194,7 +193,7 @@ class Folded:
     bullets: tuple[Bullet, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Rerank:
     """A question and the texts recall found for it, best first → those that answer it."""
 
@@ -202,7 +201,7 @@ class Rerank:
     candidates: tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reranked:
     """The answer to `Rerank`: places of the candidates that help, from 1, best first."""
 

@@ -7,7 +7,7 @@ what a forgetting left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +15,6 @@ from pipimem.notes.message import Message
 from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
-from pipimem.values import frozen
 
 _SUFFIX = "-arrivals.jsonl"
 
@@ -23,7 +22,7 @@ _SUFFIX = "-arrivals.jsonl"
 ArrivalKey = tuple[str, str, bool]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Arrival:
     """A message on its way to the transcript of a channel, under the id that the platform gave it.
 

@@ -37,7 +37,6 @@ from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.store.commit.past import Past
@@ -52,7 +51,7 @@ _log = logging.getLogger("pipimem")
 _TRIES = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CommitRetry:
     """A decision for a channel; `now` is the conversation's time, `wall` the journal's."""
 

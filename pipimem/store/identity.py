@@ -29,7 +29,6 @@ from pipimem.store.disk.syscalls import (
     sync_folder,
 )
 from pipimem.store.journal.records import FORMAT
-from pipimem.values import frozen
 
 KEY_BYTES = 32
 
@@ -40,7 +39,7 @@ class DamagedIdentity(ChannelError):
     """A `channel.json` that is no JSON of ours, or whose key does not have its checksum."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Identity:
     """A channel: its id, its `kind` (`dm` or `group`), its title, and the key of its entry ids.
 
@@ -54,7 +53,7 @@ class Identity:
     format: int = FORMAT
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Saved:
     """The fields of `channel.json`; `key_sum` is the checksum of the key, which nobody may edit."""
 

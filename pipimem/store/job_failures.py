@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.store.disk.json_folder import JsonFolder
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Problem:
     """A background job that fails: `times` in a row, `first` and `last` (ISO 8601).
 

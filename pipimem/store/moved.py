@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipimem.errors import ChannelMoved
 from pipimem.store.disk.files import put_whole, remove
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there, sync_folder
-from pipimem.values import frozen
 
 _NAME = "moved.json"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChannelMove:
     """A move: the archive it goes to, since when (ISO 8601), and the digest of the whole archive.
 

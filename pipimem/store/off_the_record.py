@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from itertools import product
 from pathlib import Path
@@ -26,7 +26,6 @@ from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_if_there
 from pipimem.store.identity import ChannelFolder
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 _NAME, _LOCK = "off_the_record.json", "off_the_record.lock"
 _KEY_BYTES = 32
@@ -44,7 +43,7 @@ _PARAGRAPHS, _LINES = Pattern(r"\n\s*\n"), Pattern(r"\n")
 _NO_ID, _NOBODY = "without an id", "nobody"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Saved:
     """The marks, each with the number of the epoch in which it was made."""
 
@@ -57,7 +56,7 @@ def _as_it_is(message: Message) -> Message:
     return message
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OffTheRecord:
     """The marks of one channel; `_make_channel` makes it where it is not there yet."""
 

@@ -13,7 +13,6 @@ from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.disk.appended_files import append
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import make_folder, store_errors
-from pipimem.values import frozen
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.
@@ -22,7 +21,7 @@ STAMPED = ("log.jsonl", ".pipimem/journal.jsonl", "MEMORY.md", "HISTORY.md")
 _MAX_STALE_LINES = 1_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ScheduledVisit:
     """A channel's next due time, `None` for none by the clock alone, and its files' mark then.
 
@@ -33,7 +32,7 @@ class ScheduledVisit:
     mark: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChannelStamp:
     """A mark that changes with any file of a channel, and the time of the newest (Unix seconds)."""
 

@@ -8,7 +8,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,6 @@ from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.usage_ledger import UsageStore, usage_lines
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.store.fleet.fleet_lock import Fleet
@@ -53,7 +52,7 @@ USER_FILES = ("SOUL.md", "AGENTS.md", "MEMORY.md", WORDS, REQUIRED)
 _DOOMED = "removed"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChannelInfo:
     """A channel as listings show it; the id is the true one."""
 
@@ -63,7 +62,7 @@ class ChannelInfo:
     title: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WorkspaceStore:
     """A workspace; SOUL, AGENTS and MEMORY at its root are written by people, and `init`."""
 

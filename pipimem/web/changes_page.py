@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from pipimem.errors import CannotTakeBack, NothingFound, PipimemError
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.operations import Author, Change
 from pipimem.runtime.channel_history import LoggedChange
-from pipimem.values import frozen
 from pipimem.web.line_diff import DiffLine, diff_lines
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import day_of, json_object, matched, number_of
@@ -111,7 +110,7 @@ class ChangesPage:
         )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class WantedChanges:
     """Which changes are meant: of an author, with these words; by default all of them."""
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-
-from pipimem.values import frozen
+from dataclasses import dataclass
 
 # In the plot's own units; the page scales it.
 _BAR_WIDTH = 300
@@ -13,7 +12,7 @@ _COLUMN, _GAP, _HEIGHT = 26, 8, 120
 _MOST_BARS = 8
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Segment:
     """A part of a bar: where it begins and how wide it is, what it is called, of which sort."""
 
@@ -24,7 +23,7 @@ class Segment:
     sort: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bar:
     """A score as segments side by side; parts that lower it are listed in the list alone."""
 
@@ -33,7 +32,7 @@ class Bar:
     width: int = _BAR_WIDTH
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NamedBar:
     """A value of something that has a name: a task, a model, a channel."""
 
@@ -42,7 +41,7 @@ class NamedBar:
     width: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class NamedBars:
     """A plot of bars, the longest first; `left_out` counts those that are shorter than all."""
 
@@ -51,7 +50,7 @@ class NamedBars:
     width: int = _BAR_WIDTH
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column of a plot: its label, its value, and the rectangle that stands for it."""
 
@@ -62,7 +61,7 @@ class Column:
     height: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Columns:
     """A plot of columns; `width` and `height` are those of the drawing."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from math import inf
 
@@ -14,7 +15,6 @@ from starlette.routing import Route
 from pipimem.notes.usage import Usage
 from pipimem.runtime.health_report import WARN_AT, Budget, Today, today
 from pipimem.runtime.usage_sums import By, UsageSum, usage_sum, usage_sums
-from pipimem.values import frozen
 from pipimem.web.charts import Columns, NamedBars, columns, named_bars
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import number_of
@@ -28,7 +28,7 @@ _WAYS_OF_A_CHANNEL: tuple[By, ...] = ("task", "model")
 _MOST_ROWS = 100
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ShownBudget:
     """A budget of today as the page shows it; `channel` is empty for that of the workspace."""
 
@@ -44,7 +44,7 @@ class ShownBudget:
         return cls(channel, budget, "above" if budget.share >= WARN_AT else "")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Costs:
     """The sums of a time: all, by day with no day left out, and by each other way, highest first.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -15,7 +16,6 @@ from pipimem.errors import NothingFound
 from pipimem.notes.kinds import File
 from pipimem.runtime.channel_history import EntryOrigin, LoggedChange
 from pipimem.runtime.note_view import NoteBlock
-from pipimem.values import frozen
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of
 
@@ -27,7 +27,7 @@ _MOST_SOURCES = 5
 _AROUND = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TalkAround:
     """The messages around one that an entry rests on; `None` where that is kept no more."""
 

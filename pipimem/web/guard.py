@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import quote
 
@@ -13,7 +13,6 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipimem.serving.request_source import foreign_source
-from pipimem.values import frozen
 from pipimem.web.pages import preferred_language
 from pipimem.web.sentences import sentence
 
@@ -43,7 +42,7 @@ _HEADERS = {
 _SESSION_BYTES = 32
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BrowserSession:
     """The cookie of who has signed in: one value for each start of the server.
 
@@ -80,7 +79,7 @@ def _cookies(header: str) -> list[tuple[str, str]]:
         return []
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PageGuard:
     """Lets requests pass that may, and gives every answer the headers of safety.
 

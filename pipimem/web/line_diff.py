@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from markupsafe import Markup
 
 from pipimem.text.markdown.line_edits import changed_lines
 from pipimem.text.markdown.lines import split_lines, without_ending
-from pipimem.values import frozen
 from pipimem.web.markdown import plain
 
 _AROUND = 2
@@ -22,7 +22,7 @@ _LONGEST_LINE = 2_000
 _WORDS = re.compile(r"[\u3400-\u9fff]|\w+?(?=[\u3400-\u9fff])|\w+|\s+|.", re.DOTALL)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class DiffLine:
     """One line: `same`, `gone` or `came`; or `gap`, where so many lines are left out."""
 

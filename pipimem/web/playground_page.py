@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
@@ -16,7 +17,6 @@ from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.runtime.required_questions import add_required_question
 from pipimem.runtime.turn_preview import TurnPreview
 from pipimem.text.token_count import estimate
-from pipimem.values import frozen
 from pipimem.web.charts import Bar, score_bar
 from pipimem.web.pages import Pages, url_of_item
 from pipimem.web.request_fields import json_object, matched, text_of
@@ -31,7 +31,7 @@ _MOST_CHANNELS = 50
 _MEANING = "near in meaning"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ShownCandidate:
     """A candidate as the page shows it; `outcome` is why it is shown to the bot or is not.
 
@@ -113,7 +113,7 @@ class PlaygroundPage:
         return JSONResponse({"added": is_new})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CandidateRows:
     """The candidates of a preview as rows; the bars of all have one scale."""
 

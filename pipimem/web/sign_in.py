@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from pipimem.serving.token import Token
-from pipimem.values import frozen
 from pipimem.web.guard import SIGN_IN, BrowserSession
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import json_object, text_of
@@ -15,7 +16,7 @@ from pipimem.web.request_fields import json_object, text_of
 _STATUS = "/sign-in/status"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SignIn:
     """The page that a browser without the cookie is led to.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
@@ -15,7 +16,6 @@ from starlette.routing import Route
 from pipimem import Item, SearchHit, Source
 from pipimem.errors import NothingFound
 from pipimem.notes.message import Role
-from pipimem.values import frozen
 from pipimem.web.highlight import Highlighter
 from pipimem.web.pages import Pages, url_of_item
 from pipimem.web.request_fields import day_of, number_of
@@ -30,7 +30,7 @@ _MESSAGES = 100
 _AROUND = 5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TalkQuery:
     """What the form of the page says."""
 
@@ -61,7 +61,7 @@ class TalkFilters(TypedDict):
     before: datetime | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ShownHit:
     """A hit as the page shows it: its words marked, the page that tells more of it, if any."""
 

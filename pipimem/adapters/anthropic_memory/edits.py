@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
@@ -13,7 +14,6 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Note
 from pipimem.text.markdown.lines import heading
-from pipimem.values import frozen
 
 _ONLY_BULLETS = (
     "Only lines that begin with '- ' can be added, changed or taken out; headings, paragraphs and "
@@ -21,7 +21,7 @@ _ONLY_BULLETS = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call of a tool of the conversation."""
 

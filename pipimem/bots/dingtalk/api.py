@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 import aiohttp
 from pipimem.bots.dingtalk.credentials import LOOPBACK, Credentials
 from pipimem.bots.dingtalk.frames import json_object
-from pipimem.values import frozen
 
 _SECONDS = aiohttp.ClientTimeout(total=10.0)
 # A token is replaced this long before it ends.
@@ -42,7 +41,7 @@ class DingTalkRefusal(Exception):
         self.is_final, self.wants_token = is_final, wants_token
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class StreamAddress:
     """Where a Stream connection goes, with the ticket that opens it once."""
 

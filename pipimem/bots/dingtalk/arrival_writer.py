@@ -13,7 +13,6 @@ from threading import Thread
 from anyio import to_thread
 from pipimem.errors import PipimemError
 from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, ArrivalKey
-from pipimem.values import frozen
 
 # What is over is cut off the journal so long after the last message: a quiet bot keeps none, and
 # one that is not quiet does not make the file anew each time, which takes three waits for the disk.
@@ -22,7 +21,7 @@ _REST_SECONDS = 0.5
 _log = logging.getLogger("pipimem.dingtalk")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Added:
     """An arrival to be written; `written` is done when it is on the disk, or was refused."""
 
@@ -30,7 +29,7 @@ class _Added:
     written: asyncio.Future[bool]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Stop:
     """Asks the thread to write what waits, and to end."""
 

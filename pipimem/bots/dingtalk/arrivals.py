@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage
 from pipimem.bots.dingtalk.open_question import Confirmation
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Arrived:
     """What the platform delivered; `stored` is done when it is on the disk, or will not be."""
 
@@ -23,7 +23,7 @@ class Arrived:
             self.stored.set_result(is_stored)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Received:
     """A message on its way through a conversation; without `record` nothing of it is stored."""
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,6 @@ from pipimem.bots.dingtalk.wording import BotLanguage, Wording
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal
 from pipimem.runtime.process_lock import process_lock
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -55,7 +55,7 @@ _CLICK_SECONDS = 2.0
 _log = logging.getLogger("pipimem.dingtalk")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BotOptions:
     """What a bot may be told: language, templates of cards, seconds for turns to end."""
 

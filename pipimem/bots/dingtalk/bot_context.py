@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pipimem.bots.dingtalk.delivery import Delivery
@@ -11,14 +12,13 @@ from pipimem.bots.dingtalk.replies import Replies
 from pipimem.bots.dingtalk.slots import Slots
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.bots.dingtalk.wording import Wording
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.bots.dingtalk.review_card import ReviewCards
     from pipimem.runtime.pipimem import Pipimem
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class BotContext:
     """Of one bot, for each of its conversations.
 

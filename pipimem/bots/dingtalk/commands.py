@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,6 @@ from pipimem.notes.kinds import NOTE_FILES
 from pipimem.runtime.forget_preview import Forgettable
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.bots.dingtalk.bot_context import BotContext
@@ -36,7 +35,7 @@ CONFIRM_SECONDS = 600.0
 _log = logging.getLogger("pipimem.dingtalk")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CommandOutcome:
     """What a command leaves: what the bot asks to confirm, and whether its context is over."""
 
@@ -47,7 +46,7 @@ class CommandOutcome:
 _NOTHING = CommandOutcome()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChatCommands:
     """The commands of one channel."""
 

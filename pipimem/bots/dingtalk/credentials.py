@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
 from pipimem.errors import SettingsError
-from pipimem.values import frozen
 
 _ID, _SECRET = "DINGTALK_CLIENT_ID", "DINGTALK_CLIENT_SECRET"
 # The name that DingTalk's own client has for it.
@@ -17,7 +16,7 @@ _PUBLIC = "https://api.dingtalk.com"
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Credentials:
     """Who the bot is, and whom it tells; neither id nor secret stands in its `repr`."""
 

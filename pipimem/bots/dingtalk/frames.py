@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
-
-from pipimem.values import frozen
 
 SYSTEM, EVENT, CALLBACK = "SYSTEM", "EVENT", "CALLBACK"
 DISCONNECT = "disconnect"
@@ -30,7 +28,7 @@ class AckCode(IntEnum):
     FAILED = 500
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One frame; `data` is the object that its text holds, empty where it holds none."""
 
@@ -42,7 +40,7 @@ class Frame:
     text: str = field(default="", repr=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ack:
     """The answer to a frame; `data` goes back as JSON text."""
 

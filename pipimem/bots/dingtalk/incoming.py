@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
 from pipimem.bots.dingtalk.frames import Frame, json_object
 from pipimem.notes.message import Message
-from pipimem.values import frozen
 
 # DingTalk's own limit is 20,000 bytes; what is longer did not come from its app.
 _MOST_CHARS = 50_000
@@ -25,7 +24,7 @@ _KIND = re.compile(r"\w{1,40}")
 _RECALLED = re.compile(r"_recall(?:_|$)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Incoming:
     """One message of a person; `addressed` where the bot is to answer.
 
@@ -47,7 +46,7 @@ class Incoming:
     time: datetime | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TakenBackMessage:
     """A message that its sender took back."""
 
@@ -55,7 +54,7 @@ class TakenBackMessage:
     id: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CardClick:
     """A button of a card that somebody pressed, with what the card holds for it.
 

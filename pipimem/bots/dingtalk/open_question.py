@@ -8,10 +8,9 @@ from math import inf
 from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.incoming import Incoming
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Confirmation:
     """What the bot asked a person to confirm, and what they said to it in their next message.
 

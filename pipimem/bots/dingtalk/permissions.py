@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
+from dataclasses import dataclass
 
 from pipimem.bots.dingtalk.state import BotState
 from pipimem.settings import DingTalkSettings
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Permissions:
     """What the settings of a workspace and the names that were heard allow."""
 

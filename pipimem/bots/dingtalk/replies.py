@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
 from pipimem.runtime.search_service import headed
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.open_channel import OpenChannel
@@ -28,7 +27,7 @@ class Replies(Protocol):
         """The answer to a turn, after `context`; raises `SidecarError` where there is none."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ModelReplies:
     """The workspace's model, through litellm; it counts as a call of the channel."""
 
@@ -53,7 +52,7 @@ def _with_name(message: Message) -> Message:
     return replace(message, content=f"{message.speaker}: {message.content}")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OfflineReplies:
     """No model: the answer is what memory found."""
 

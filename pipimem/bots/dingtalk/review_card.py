@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -16,7 +16,6 @@ from pipimem.errors import NothingFound, PipimemError, StoreError, UnreadableNot
 from pipimem.runtime.on_disk import ChannelOnDisk
 from pipimem.runtime.open_channel import opened
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
@@ -29,7 +28,7 @@ _MOST_ENTRIES = 50
 _MOST_CHARS = 1_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReviewCards:
     """Review cards of all channels; what a click does is limited to its card's channel."""
 

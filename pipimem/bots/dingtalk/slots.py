@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-
-from pipimem.values import frozen
+from dataclasses import dataclass
 
 # Work is put off no longer than this, however many messages come.
 _LONGEST_SECONDS = 0.1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Slots:
     """To be entered for each piece of work; `is_free` is clear while an acknowledgement waits.
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
-from pipimem.values import frozen
 
 _NAME = "dingtalk.json"
 # Older cards are over: nobody scrolls back so far.
@@ -25,7 +24,7 @@ _MOST_CARDS = 500
 _log = logging.getLogger("pipimem.dingtalk")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenCard:
     """A review card: its channel, the entries it goes through, and the place of the shown one."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal, Self
 
 from pipimem.resources import bot_texts
-from pipimem.values import frozen
 
 BotLanguage = Literal["zh", "en"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Wording:
     """The sentences of one language, as `data/bots/<language>.toml` has them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -17,7 +17,6 @@ from pipimem.errors import NothingFound
 from pipimem.runtime.forget_preview import Forgettable, Trace
 from pipimem.runtime.lookup import Lookup, Source
 from pipimem.runtime.on_disk import ChannelOnDisk, WorkspaceStore, remains_in
-from pipimem.values import frozen
 
 # So many of what recall finds are offered for picking.
 _MOST = 12
@@ -105,7 +104,7 @@ def command(
     _forget(here, wanted, how)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _How:
     """What was chosen on the command line beside what is to be forgotten."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal
@@ -17,10 +17,9 @@ from pipimem.cli.output import Failed, counted, fields, progress, record, say
 from pipimem.runtime.open_channel import opened
 from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
 from pipimem.runtime.usage_sums import UsageSum, usage_sum
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Report:
     """A replay and what it left.
 

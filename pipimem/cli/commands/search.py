@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from shlex import quote
@@ -38,7 +38,6 @@ from pipimem.runtime.search_service import (
     differing,
 )
 from pipimem.text.token_count import estimate
-from pipimem.values import frozen
 
 _NO_WORD = (
     "nothing was found: QUERY has no word to look for, only such as everybody says all the time"
@@ -158,7 +157,7 @@ def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters:
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Found:
     """Hits with their excerpts; what was said around a clear one, or how to tell them apart.
 

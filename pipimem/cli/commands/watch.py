@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from pipimem.cli.metrics import MetricsOptions, metrics_options
 from pipimem.cli.options import Chosen, as_json, chosen, run
 from pipimem.cli.output import note, one_line, record
 from pipimem.clock import Clock
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from anyio import CancelScope
@@ -76,7 +75,7 @@ async def _until_stopped(scope: CancelScope, *, task_status: TaskStatus[None]) -
             scope.cancel()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Line:
     """What is said of one job; `did` counts what was added, superseded, moved …"""
 

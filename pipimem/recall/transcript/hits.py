@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
@@ -16,10 +17,9 @@ from pipimem.text.quotes import words_said
 from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.similarity import near_duplicate
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Filters:
     """From `after` on, up to `before`, of a speaker, in a role; None and "" for any."""
 
@@ -91,7 +91,7 @@ _BESIDE = 2
 _SIGNS = Pattern(r"[\W_]+")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A message with its score and the parts that add up to it.
 
@@ -105,7 +105,7 @@ class Hit:
     rank: int
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HitGroup:
     """A hit, and those after it that say the same."""
 

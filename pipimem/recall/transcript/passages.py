@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.notes.message import Message
@@ -26,7 +26,6 @@ from pipimem.text.token_count import ELLIPSIS, clipped
 from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
-from pipimem.values import frozen
 
 # About 60 tokens of English and of Chinese: with id, time and speaker a hit takes 50 to 100.
 _LATIN_CHARS, _HAN_CHARS = 220, 80
@@ -191,7 +190,7 @@ _QUESTION_MARKS = ("?", "？")
 _OF_THAT_DAY = "on that day"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Room:
     """What may be shown: messages before the slot `before`, as many as the `budget` has room for.
 

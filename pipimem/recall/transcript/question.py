@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import chain
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from pipimem.recall.transcript.transcript_index import (
 )
 from pipimem.text.dates import Span, mentioned
 from pipimem.text.word_lists import stop_words
-from pipimem.values import frozen
 
 # What a word counts that a misspelt one may mean.
 _MISSPELT = 0.75
@@ -39,7 +38,7 @@ class Group(NamedTuple):
     members: tuple[tuple[str, float], ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TranscriptQuery:
     """What to look for in a transcript.
 

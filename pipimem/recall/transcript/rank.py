@@ -23,7 +23,6 @@ from pipimem.recall.transcript.transcript_index import (
     between,
 )
 from pipimem.text.words.index_words import GRAM
-from pipimem.values import frozen
 
 # Up to so many messages all are weighed; of more, those around the places where the question's
 # words meet.
@@ -41,7 +40,7 @@ _MOST_PLACES = 12_000
 _NEWEST = 256
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Blocks:
     """The numbers of the blocks to weigh, neighbours included; None for all."""
 

@@ -20,10 +20,9 @@ from pipimem.text.dates.calendar_words import SHORT
 from pipimem.text.talk.asking import may_be_off_the_record
 from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Formula:
     """All constants of one way to rank; a word that stands in one message of all counts 1."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import DatabaseUnavailable
 from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.fleet.usage import Visits
 from pipimem.store.health.finding import Finding, wrong
-from pipimem.values import frozen
 
 # The name of an owner ends with its process and a random part.
 _HOSTS = """
@@ -26,7 +26,7 @@ _QUEUE = """
 """
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FleetHost:
     """A host that wrote in a workspace; `seen` is when its newest lease ends, or ended."""
 
@@ -35,7 +35,7 @@ class FleetHost:
     seen: datetime
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FleetOverview:
     """A workspace's fleet; `workers` counts those of all workspaces in the database."""
 

@@ -19,13 +19,12 @@ from pipimem.runtime.job_runner import Done, JobRunner
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.store.commit.commit import Committed
-from pipimem.values import frozen
 
 # These take something out: what people want found must be known first.
 _TAKING = ("expire", "tidy", "fold")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Ran:
     """One job of a maintenance run: whether it ran, and why or why not."""
 

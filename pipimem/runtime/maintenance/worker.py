@@ -29,7 +29,6 @@ from pipimem.store.leader_lock import LeaderLock
 from pipimem.store.schedule import ChannelStamp, ScheduledVisit
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
-from pipimem.values import frozen
 
 # Seconds until a channel is looked at again whose work took the process down with it.
 _AFTER_A_FAILURE = 600.0
@@ -47,7 +46,7 @@ _SCAN_JOB = "comparing all files"
 _log = logging.getLogger("pipimem")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Visit:
     """One visit to a channel: its jobs, and when it is due again; `problem` is an error."""
 

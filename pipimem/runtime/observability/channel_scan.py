@@ -13,10 +13,9 @@ from pipimem.runtime.observability.exposition import Labels, Metric, Samples, Va
 from pipimem.store.channel import ChannelStore
 from pipimem.store.schedule import channel_stamps
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Seen:
     """What was read of a channel when its files had this `mark`; no id for what is no channel.
 

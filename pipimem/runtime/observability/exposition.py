@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from math import inf, isnan
 from typing import Literal
 
-from pipimem.values import frozen
-
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = tuple[str, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Metric:
     """A name, what it counts, and the names of its labels; `kind` is Prometheus' type."""
 

@@ -6,13 +6,13 @@ Without an SDK in the process nothing is kept, and an operation costs some micro
 from __future__ import annotations
 
 from contextvars import Token
+from dataclasses import dataclass
 
 from opentelemetry import context, metrics, trace
 from opentelemetry.context import Context
 
 from pipimem.observer import Operation
 from pipimem.runtime.observability import genai_names as names
-from pipimem.values import frozen
 
 # What is no failure: a gate that defers keeps the talk, and a caller may give up.
 _FINE = ("ok", "consolidated", "deferred", "cancelled", "unsent")
@@ -22,7 +22,7 @@ _LONG_BUCKETS = (*_BUCKETS, 20.48, 40.96, 81.92)
 _TOKEN_BUCKETS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Open:
     """A span that is current until its operation ends."""
 

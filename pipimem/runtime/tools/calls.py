@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from pipimem.runtime.tools.citations import cited
 from pipimem.runtime.tools.definitions import CHANNEL, Tool, tool_named
 from pipimem.runtime.tools.whole_entries import file_of, whole_entries
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel_entries import Remembered
@@ -30,7 +29,7 @@ _OFF_THE_RECORD = "This turn is off the record: memory may be searched only; not
 _UNDO = "A person can bring them back with `pipimem undo`."
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool answers: `value` is for programs, `text` the same as JSON for the model.
 

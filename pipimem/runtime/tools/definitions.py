@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, get_args
 
 from pipimem.errors import NothingFound, require_one_of
 from pipimem.notes.kinds import Kind
 from pipimem.resources import tool_texts
-from pipimem.values import frozen
 
 Shape = Literal["openai", "anthropic"]
 Language = Literal["en", "zh"]
@@ -30,7 +29,7 @@ class Type(StrEnum):
     ITEMS = "items"  # several calls in one, each with the tool's other arguments
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """One argument of a tool. `required` counts outside of `items` as well as in each of them."""
 
@@ -40,7 +39,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Tool:
     """One tool: its arguments, and what a call does to memory.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
@@ -29,7 +30,6 @@ from pipimem.store.transfer.moving_in import (
 from pipimem.store.transfer.packing import pack
 from pipimem.store.transfer.unpacking import OpenedArchive, opened_archive
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
-from pipimem.values import frozen
 
 __all__ = [
     "OWN_ARCHIVE",
@@ -43,7 +43,7 @@ __all__ = [
 _NAMED = 5
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MovedIn:
     """What came out of an archive: ids of channels that are `new`, and that were there (`same`).
 

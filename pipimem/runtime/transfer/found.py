@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.source_files import SourceFiles
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundMessage:
     """A message of a conversation; without an id it is known by what it says.
 
@@ -23,7 +23,7 @@ class FoundMessage:
     channel: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundEntry:
     """What a memory holds, for MEMORY.md; `origin` is the file and the place in it.
 
@@ -39,7 +39,7 @@ class FoundEntry:
     channel: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundDay:
     """What went on in one day, for HISTORY.md: lines, and where they stand."""
 
@@ -50,7 +50,7 @@ class FoundDay:
     channel: str = ""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class LeftOut:
     """What is not taken in, by its place in the source, and why in a few words."""
 
@@ -61,7 +61,7 @@ class LeftOut:
 Found = FoundMessage | FoundEntry | FoundDay | LeftOut
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SourceFormat:
     """A kind of source: its `name` for `--from`, whether files are of it, and what they hold.
 

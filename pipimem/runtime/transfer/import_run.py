@@ -30,10 +30,9 @@ from pipimem.store.transcript.log import KnownIds
 from pipimem.store.transfer.import_log import IMPORT, ImportedChannel, ImportLog
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportOptions:
     """How to import: everything into one `channel`, or each where the source says.
 

@@ -15,7 +15,6 @@ from zipfile import BadZipFile, ZipFile, is_zipfile
 from pipimem.errors import ArchiveError
 from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import opened
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -64,7 +63,7 @@ class _CountedFile(io.RawIOBase):
         return len(data)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SourceFiles:
     """The regular files of a source by their names in it, with `/` between folders.
 

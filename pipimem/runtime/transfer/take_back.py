@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import CannotTakeBack, PipimemError
@@ -20,12 +21,11 @@ from pipimem.store.transfer.import_log import (
 )
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.values import frozen
 
 _ACTOR = "person"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportTakenBack:
     """What went with an import: ids of `removed` and `cleaned` channels, messages and changes.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -18,12 +19,11 @@ from pipimem.store.disk.syscalls import make_folder
 from pipimem.store.transfer.manifest import CHANNELS
 from pipimem.store.transfer.moving_in import incoming
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.values import frozen
 
 __all__ = ["ImportOptions", "ImportReport", "import_source"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportReport:
     """What came in, or would: the kind of source, the counts by channel, and all together.
 

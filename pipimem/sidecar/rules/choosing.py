@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.answers import agreed, answered
@@ -18,7 +19,6 @@ from pipimem.text.talk.sentence_rules import (
 )
 from pipimem.text.talk.sentences import Sentence, letters, without_tail
 from pipimem.text.words.index_words import Words
-from pipimem.values import frozen
 
 # A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
 _SURE, _FAINT = 3.0, 1.5
@@ -65,7 +65,7 @@ _MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
 _LATER = 0.6
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Choice:
     """A sentence that is worth keeping: its kind, its weight, and what it weighs among many."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
 from pipimem.text.quotes import read_quote
 from pipimem.text.talk.sentences import Sentence, without_tail
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What was said, by whom (empty if unknown), and the kind it is kept as."""
 

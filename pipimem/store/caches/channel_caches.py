@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.errors import StoreError
@@ -17,14 +17,13 @@ from pipimem.store.disk.syscalls import raises_store_error, read_whole
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.reader import ReadPosition, TranscriptReader
 from pipimem.text.private import PrivateCounts
-from pipimem.values import frozen
 
 FIGURES = "recall.json"
 # The waits of so many turns are kept: enough for a 95th percentile, 3 KB.
 LATEST = 500
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TurnFigures:
     """How many turns there were, and how many milliseconds the latest waited for recall.
 
@@ -53,7 +52,7 @@ class TurnFigures:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Caches:
     """What a start or a search would have to compute again; all of it may be lost at any time.
 

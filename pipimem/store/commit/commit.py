@@ -23,7 +23,6 @@ from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.journal.journal import AppendUnsure
 from pipimem.store.journal.records import FileChange, JournalRecord, Place, RefusedLine
 from pipimem.text.characters import storable
-from pipimem.values import frozen
 
 
 @dataclass(slots=True)
@@ -82,7 +81,7 @@ class Recalls:
 CarryOut = Callable[[WorkingCopy, View], Outcome]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Committed:
     """The outcome of a decision.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pipimem.notes.kinds import File, etag
@@ -15,10 +15,9 @@ from pipimem.store.journal.records import FileChange, JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.text.markdown.line_edits import splices_between
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class View:
     """The notes of one moment.
 
@@ -41,7 +40,7 @@ class View:
         return file not in self.locked and self.disk[file].text == self.current.note(file).text
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ManualEdit:
     """What people changed in one file, from the text `before` to the text `after`.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import CannotTakeBack, NothingFound
@@ -14,13 +15,12 @@ from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.text.dates.bounds import local
 from pipimem.text.markdown.line_edits import reversed_splices, spliced
-from pipimem.values import frozen
 
 Point = int | datetime
 """A moment: right after the record of this number (0: before the first), or a time."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChangeWithTexts:
     """One change of one file, and its texts before and after, `None` where nobody knows them."""
 
@@ -29,7 +29,7 @@ class ChangeWithTexts:
     after: str | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Past:
     """The records of the journal, oldest first, and the texts of the files.
 

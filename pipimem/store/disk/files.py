@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -24,7 +25,6 @@ from pipimem.store.disk.syscalls import (
     store_errors,
     write_whole,
 )
-from pipimem.values import frozen
 
 _CHANNELS = "channels"
 
@@ -99,7 +99,7 @@ HALF = "half"
 """The tag of a temporary file that is still being written."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TextFile:
     """A text and the stamp of the file it was read from.
 

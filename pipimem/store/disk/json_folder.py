@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -9,14 +10,13 @@ from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import make_folder, read_whole, store_errors
-from pipimem.values import frozen
 
 T = TypeVar("T")
 
 _SUFFIX = ".json"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class JsonFolder(Generic[T]):
     """The values of one type in a folder, by name. The methods raise `StoreError`.
 

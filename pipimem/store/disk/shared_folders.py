@@ -16,8 +16,6 @@ from pathlib import Path
 from threading import Lock
 from weakref import WeakValueDictionary
 
-from pipimem.values import frozen
-
 # The files of a channel lie in its folder, in `.pipimem/`, or in a folder of that.
 _DEEPEST = 3
 _numbers = count(1)
@@ -25,7 +23,7 @@ _numbers = count(1)
 StatusOf = Callable[[Path], os.stat_result]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Opened:
     """A file as it was when it was opened behind a notice, and what was shown of it before.
 

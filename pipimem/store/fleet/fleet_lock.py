@@ -40,10 +40,9 @@ from pipimem.store.disk.syscalls import (
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import JOB_LOCK, Listener
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PlantedFence:
     """One holder's fence in the folder `own`: the file `name`, and its staging directory."""
 
@@ -279,7 +278,7 @@ class Fleet:
             return self._threads.setdefault(name, threading.Lock())
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HeldLock:
     """A lock that is ours until `give_back`, whichever thread calls it."""
 

@@ -13,7 +13,6 @@ from weakref import ref
 from pipimem.errors import PipimemError
 from pipimem.store.disk.shared_folders import shared_folder, shared_folders_in
 from pipimem.store.fleet.database import notifications
-from pipimem.values import frozen
 
 # An older name for a job, kept: the lock and its fence lie in folders that hosts share and in the
 # database, and a host that called them otherwise would not exclude one that did not.
@@ -21,7 +20,7 @@ JOB_LOCK = "thought.lock"
 """The lock under which one host at a time does the jobs of a channel, a model's among them."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Notice:
     """`owner` wrote under the lock named `lock`; its newest record is `record`, 0 for unknown.
 

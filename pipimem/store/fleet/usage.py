@@ -23,7 +23,6 @@ from pipimem.store.disk.json_lines import line
 from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.usage_ledger import append_quotable, host_lines
 from pipimem.text.dates.bounds import local
-from pipimem.values import frozen
 
 # A channel that was claimed is due again after so many seconds, should its claimer have died.
 _CLAIMED_FOR = 600.0
@@ -63,7 +62,7 @@ _WAITING = """
 _MARKED_AT_ONCE = 2_000
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Visits:
     """The due times of the channels of a workspace, by the names of their folders.
 

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -51,7 +51,6 @@ from pipimem.store.merge.three_way import only_added
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.markdown.lines import split_lines
-from pipimem.values import frozen
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
 _ARCHIVE_TRIES = 10
@@ -175,7 +174,7 @@ def _merged(standing: str, displaced: str, tag: str) -> str:
     return only_added(standing, standing, displaced)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Held:
     """A line that holds a target: the byte where it begins, and what is to stand there."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,6 @@ from pipimem.store.forget.verify import (
 from pipimem.store.journal.records import FORGET
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
-from pipimem.values import frozen
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
 # than this.
@@ -152,7 +151,7 @@ def is_being_saved(working_copy: WorkingCopy) -> bool:
     return is_archive_being_saved(working_copy.path(File.ARCHIVE), working_copy.root)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Forgetting:
     """A plan and the channel it is carried out in; the caller holds the lock."""
 

@@ -32,7 +32,6 @@ from pipimem.store.transcript.log import Transcript
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.quotes import read_quote
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 # What the rules put between two quotes: marks around the first, or dots between older and newer.
 _PARTS = Pattern(r"[“”「」]|\s…\s")
@@ -145,7 +144,7 @@ class _Said:
 NAME = "forget.json"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The texts, messages and ids of entries to be removed, and `lines` of past texts.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from unicodedata import normalize
 
 from pipimem.errors import NothingFound
@@ -17,7 +17,6 @@ from pipimem.notes.reconcile import Restatements
 from pipimem.store.merge.forgotten_lines import MARKERS
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
-from pipimem.values import frozen
 
 # How recall names a message.
 _MESSAGE = "log:"
@@ -58,7 +57,7 @@ def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:
     return re.search(_WORD_BEGINS + re.escape(needle) + _WORD_ENDS, text) is not None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ForgetTargets:
     """What is to be forgotten: folded texts, and ids of messages to be emptied.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -27,12 +28,11 @@ from pipimem.store.forget.targets import (
 )
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.transcript.log import Transcript
-from pipimem.values import frozen
 
 _KINDS = ("entries", "archive", "versions", "messages", "arrivals", "journal", "ledger", "usage")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Forgotten:
     """The receipt of a forgetting: how much held the words, by kind of place and by file."""
 
@@ -137,7 +137,7 @@ _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WIDE = ("utf-16-le", "utf-16-be")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Trace:
     """A file and a line where the text stands; 0 where it runs over lines or is in the name."""
 
@@ -173,7 +173,7 @@ def _files_in(folder: Path) -> list[Path]:
         return sorted(path for path in below if presence.is_file(path) or presence.is_link(path))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Search:
     """A text that is looked for, as given and folded."""
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
-
-from pipimem.values import frozen
 
 Mend = Callable[[datetime], str]
 """Mends it at this time and returns what was done. Raises `PipimemError` where it cannot."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Finding:
     """What a check found; `wrong` needs action. `where` is a file, a line of one, or a setting.
 

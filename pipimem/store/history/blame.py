@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
@@ -11,10 +11,9 @@ from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
 from pipimem.store.journal.records import FORGET, JournalRecord
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Origin:
     """An entry, what the ledger knows of it, and the change that added it, as far as known.
 
@@ -49,7 +48,7 @@ def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File
     return found
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Additions:
     """The change that first added each entry: by the ledger's name, or by file and line.
 

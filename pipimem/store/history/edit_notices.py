@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.notes.kinds import etag
@@ -10,10 +11,9 @@ from pipimem.notes.operations import Author
 from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.past import Past, record_time
 from pipimem.store.history.undo import taken_back
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class EditNotices:
     """Sentences: `shrunk` on files that lost more than half of their text.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
 
@@ -23,12 +23,11 @@ from pipimem.store.merge.three_way import clashing_lines, merged
 from pipimem.text.markdown.line_edits import Splice, spliced, splices_between
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.markdown.parser import BlockKind, parsed
-from pipimem.values import frozen
 
 _Entry = tuple[str, str]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Clash:
     """Why a change cannot be taken back: `lines` of it were changed again.
 
@@ -222,7 +221,7 @@ UNDO, RESTORE = "undo", "restore"
 _SHOWN = 60
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Undone:
     """What was taken back: the record, and the number of the commit that did it."""
 
@@ -231,7 +230,7 @@ class Undone:
     outcome: Outcome
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Restored:
     """The change the notes went back to, the commit that did it, and the hand edits after it."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipimem.notes.kinds import File
@@ -14,10 +14,9 @@ from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there
 from pipimem.store.journal.records import FORMAT, NOWHERE, Place
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Checkpoint:
     """A ledger, and the place where the last record that it has ends in the journal.
 

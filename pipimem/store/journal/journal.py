@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from pipimem.store.disk.json_lines import TAIL_LENGTH, checked_line, checked_val
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.journal.records import FORGET, FORMAT, NOWHERE, JournalRecord, Place
 from pipimem.text.dates.bounds import later
-from pipimem.values import frozen
 
 _NAME = "journal.jsonl"
 _ROTATE_AT = 4 * 1024 * 1024
@@ -44,7 +43,7 @@ class AppendUnsure(LockLost):
         self.end = end
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Journal:
     """The journal in a channel's `.pipimem/`; whoever appends holds the channel's lock."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.operations import Author, Change, Tokens
 from pipimem.store.disk.json_lines import checksum_of
 from pipimem.text.markdown.line_edits import Splice, spliced
-from pipimem.values import frozen
 
 FORMAT = 2
 """The number in `channel.json`, `ledger.json` and the journal's first line."""
@@ -18,7 +17,7 @@ FORGET = "forget"
 """The task of a forgetting: its record begins a journal, and undo reaches no further back."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FileChange:
     """One file from one text to another: the etags of both, and the lines that differ.
 
@@ -47,7 +46,7 @@ def spliced_to(wanted: str, text: str, changes: Iterable[FileChange]) -> str | N
     return None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class RefusedLine:
     """An operation that was not carried out: its name, the text it was about, and why."""
 
@@ -56,7 +55,7 @@ class RefusedLine:
     reason: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class JournalRecord:
     """One record of the journal; `time` is ISO 8601 with offset.
 
@@ -86,7 +85,7 @@ class JournalRecord:
     fence: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Place:
     """The end of a record: the name of its journal, the byte after it, and its checksum.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,7 +12,6 @@ from pipimem.notes.kinds import File, etag
 from pipimem.store.disk.files import own_text, put_whole, regular_text, remove, sync_file
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.text.dates.bounds import later
-from pipimem.values import frozen
 
 # A channel has few in a month: most texts are told by the splices of the journal. But what a
 # forgetting leaves of these are versions, as many as a person's edit is compared with.
@@ -24,7 +24,7 @@ NAME_LENGTH = 16
 _NOTHING = etag("")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Versions:
     """The folder `.pipimem/versions/` of a channel."""
 

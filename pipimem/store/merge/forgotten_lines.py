@@ -6,12 +6,12 @@ Past texts have a placeholder in the place of each: its keyed mark.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from pipimem.notes.entry import content_id
 from pipimem.store.merge.merge_base import PastText, closest
 from pipimem.text.markdown.line_edits import changed_lines
 from pipimem.text.markdown.lines import split_lines, without_ending
-from pipimem.values import frozen
 
 MARKERS = "-*+#> \t"
 """What may stand before the words of a line; it is no part of a mark."""
@@ -48,7 +48,7 @@ def marks_in(lines: Iterable[str]) -> frozenset[str]:
     )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class IncomingText:
     """A person's text as it is merged: without the forgotten lines it would bring back.
 

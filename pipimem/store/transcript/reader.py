@@ -16,14 +16,13 @@ from pipimem.store.disk.appended_files import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import reading, store_errors
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed
-from pipimem.values import frozen
 
 # A place is the number of a part and a byte in it; parts are rotated at 8 MB, far below this.
 _BYTES = 40
 _BYTE = (1 << _BYTES) - 1
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReadPosition:
     """How far a transcript was read.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import make_folder, read_if_there
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed
-from pipimem.values import frozen
 
 
 def drop_messages(folder: Path, transcript: Transcript, numbers: Container[int]) -> int:
@@ -53,7 +52,7 @@ IMPORT = "import"
 """The task of a change that an import made."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportedChannel:
     """What an import did to one channel.
 
@@ -74,7 +73,7 @@ class ImportedChannel:
     is_done: bool = False
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportRecord:
     """One import, or with `undoes` the number of one that was taken back.
 
@@ -88,7 +87,7 @@ class ImportRecord:
     undoes: int = 0
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ImportLog:
     """`.pipimem/imports.jsonl` of a workspace: one line an import, and one for each taken back."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from pipimem.errors import ArchiveError
@@ -13,7 +13,6 @@ from pipimem.store.disk import json_lines
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.workspace import USER_FILES
-from pipimem.values import frozen
 
 NAME = "manifest.json"
 """The member of an archive that says what the others are."""
@@ -37,7 +36,7 @@ _OF_THE_WORKSPACE = re.compile(
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PackedFile:
     """A file of an archive: its place in its folder, its bytes, and their BLAKE2b (32 bytes)."""
 
@@ -46,7 +45,7 @@ class PackedFile:
     digest: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PackedChannel:
     """A channel of an archive, under its true id."""
 
@@ -62,7 +61,7 @@ class PackedChannel:
         return f"{CHANNELS}{self.folder}/"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """All that an archive holds; `made` is the time it was made, ISO 8601."""
 

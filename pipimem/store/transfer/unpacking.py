@@ -13,6 +13,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -35,7 +36,6 @@ from pipimem.store.transfer.manifest import (
     new_digest,
     read_manifest,
 )
-from pipimem.values import frozen
 
 _PIECE = 256 * 1024
 # A hundred thousand channels have a manifest of 100 MB.
@@ -56,7 +56,7 @@ _BROKEN = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OpenedArchive:
     """An archive whose manifest was read and agrees with its table of contents."""
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from calendar import monthrange
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-
-from pipimem.values import frozen
 
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Span:
     """The days from `start` to `end`, both included."""
 

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from datetime import date
 
 from pipimem.text.characters import HAN
 from pipimem.text.dates.bounds import Span
 from pipimem.text.word_lists import Pattern, hinted
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Meaning:
     """What a phrase means: the days, the absolute phrase, its preposition.
 
@@ -28,7 +28,7 @@ class Meaning:
     """What the absolute phrase needs in front where no preposition stands."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class FoundDate:
     """A date in a text: `text[start:end]`, the days meant, what to write instead.
 

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 from pipimem.text.markdown.lines import BOM, split_lines, without_ending
 from pipimem.text.markdown.parser import Document
-from pipimem.values import frozen
 
 # Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch
 # without anchors counts as replaced whole.
@@ -29,7 +28,7 @@ _PIECES = (8192, 256, 16, 1)
 _Row = tuple[int, int, "_Row | None"]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ChangedLines:
     """The lines `[low, high)` of one text, and `[start, end)` of the other."""
 

@@ -28,7 +28,6 @@ from pipimem.text.markdown.lines import (
     underline,
     without_ending,
 )
-from pipimem.values import frozen
 
 __all__ = ["BlockKind", "Document", "MarkdownBlock", "Section", "parsed"]
 
@@ -48,7 +47,7 @@ class BlockKind(StrEnum):
     HTML = "html"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class MarkdownBlock:
     """The lines `[start, end)` of a document, and what they say.
 
@@ -67,7 +66,7 @@ class MarkdownBlock:
     """Of an entry or a `# heading`: what stands before the text, with indentation and space."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading and all blocks up to the next heading of any level.
 
@@ -83,7 +82,7 @@ class Section:
     blocks: tuple[MarkdownBlock, ...]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Document:
     """A parsed text; joined, `lines` are the text again.
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pipimem.settings import PrivateSettings
 from pipimem.text.private.tags import Tag, code_areas, is_blank, tags
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 # What stands, or stood in version 0.1, in the place of a stretch.
 _MARKS = Pattern(r"\[(?:PRIVATE|REDACTED|private)\]")
@@ -29,7 +28,7 @@ _DEPTH = 6
 _BLANK_LINES = 2
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PrivateCounts:
     """What was taken out of a text, or of several: zeros where nothing was.
 

@@ -13,19 +13,19 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from pipimem import resources
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 _FENCE = Pattern(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 # The backticks of "don`t" and "the`x`" do not stand where code begins or ends.
 _BACKTICKS = Pattern(r"`+")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _FenceLine:
     """A line that may open a fence, and close one where nothing stands behind it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import chain
@@ -13,7 +14,6 @@ from pipimem.settings import SecretSettings
 from pipimem.text.secrets.spoken import announced
 from pipimem.text.secrets.values import Secret, by_format, by_shape, checked_numbers
 from pipimem.text.word_lists import HintedPattern, Pattern, hinted, replaced
-from pipimem.values import frozen
 
 
 def places_of_list(text: str, settings: SecretSettings) -> Iterator[Secret]:
@@ -51,7 +51,7 @@ FILES = ("secrets/key_formats", "secrets/contexts", "secrets/announcements")
 """The rules that are tried where one of their hints begins."""
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Pass:
     """One expression for many hints; its longest hint stands for those that begin it."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from pipimem import resources
 from pipimem.text.word_lists import replaced
-from pipimem.values import frozen
 
 _SECTION = re.compile(r"\[([a-z_ ]+)\]")
 _EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "
@@ -18,7 +18,7 @@ _CLOSED_BY = {"「": "」", "『": "』", "“": "”", '"': '"', "《": "》"}
 _OPENING = re.compile(f"[{''.join(_CLOSED_BY)}]")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SentenceRule:
     """One line of a file: the pattern, a sentence that it finds, and one it must leave alone."""
 

@@ -14,7 +14,6 @@ from pipimem.text.dates.calendar_words import without_dates
 from pipimem.text.private import without_marks
 from pipimem.text.word_lists import Pattern, compounds, forms, keep_their_s, simplified, stop_words
 from pipimem.text.words.segmentation import Segmenter
-from pipimem.values import frozen
 
 # Letters of Latin alphabets with their accents, digits, underscore.
 _FIRST = r"a-zA-Z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
@@ -160,7 +159,7 @@ _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)
 _ISE = Pattern(r"([a-z]{4,})is(e[drs]?|ers|ing|ations?)")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Bag:
     """A text as the index sees it.
 

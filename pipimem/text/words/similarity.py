@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
@@ -21,7 +22,6 @@ from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
 from pipimem.text.word_lists import Pattern, deny_nothing, negations, simplified, stop_words
 from pipimem.text.words.index_words import Stemmer
-from pipimem.values import frozen
 
 if TYPE_CHECKING:
     from pipimem.text.words.index_words import Bag
@@ -107,7 +107,7 @@ def denies_the_same(olds: Sequence[str], new: str) -> bool:
     return both.stand_in(after) and after.stand_in(both)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class _Denials:
     """How many denials a text has, what follows the first of each clause, and the other clauses."""
 
@@ -236,7 +236,7 @@ def values(text: str) -> list[str]:
     return sorted(found[0].casefold() for found in _VALUE().finditer(text))
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Statement:
     """What of a text is compared, for those that are compared with many."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from pipimem.notes.headings import kind_of
@@ -12,7 +13,6 @@ from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.found import FoundEntry, LeftOut
 from pipimem.text.markdown.parser import BlockKind, parsed
-from pipimem.values import frozen
 
 _FIELD = re.compile(r"^\s*([A-Za-z_][\w-]*):(.*)$")
 _BLOCK = re.compile(r"[|>][+-]?")
@@ -22,7 +22,7 @@ _NO_ENTRIES = {BlockKind.TABLE: "a table", BlockKind.CODE: "code", BlockKind.HTM
 _TO_DO, _DONE = ("[ ] ", "[] "), ("[x] ", "[X] ")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Paragraph:
     """A bullet or paragraph: the heading above it, its text, and its line, from 1.
 
