@@ -16,6 +16,9 @@ from typing import Literal, Protocol
 
 from pipimem.errors import ArgumentError
 
+# What hosts use; the rest is the runtime's.
+__all__ = ["Observer", "Operation"]
+
 OperationKind = Literal[
     "turn", "store_turn", "recall", "search", "compaction", "forget", "job", "commit", "model"
 ]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pipimem.observer import Observer
     from pipimem.settings import ObservabilitySettings
 
-_JSON_LOGS = "pipimem.runtime.observability.json_logs"
+_JSON_LOGS = "pipimem.logs"
 
 
 def log_observers(settings: ObservabilitySettings) -> list[Observer]:
@@ -17,7 +17,7 @@ def log_observers(settings: ObservabilitySettings) -> list[Observer]:
 
     Raises `SettingsError` for a format that there is not.
     """
-    from pipimem.runtime.observability.json_logs import OperationLog, log_as_json, wants_json
+    from pipimem.logs import OperationLog, log_as_json, wants_json
 
     if not wants_json(settings.logs):
         return []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import traceback
@@ -50,6 +49,8 @@ class Lifetime:
                 _log.error("the work beside the host ended: %s\n%s", type(error).__name__, place)
             finally:
                 lifetime._ended.set()
+
+        import asyncio  # 20 ms, and loaded by now unless the loop is trio's
 
         running = lifetime._running = run()
         try:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-from dataclasses import dataclass
-
 from pipimem.errors import SidecarError, described
 from pipimem.sidecar.tasks import Answer, Assistant, Call, Task
+from pipimem.values import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GuardedAssistant:
     """`Assistant` that calls `inner` and raises its errors as `SidecarError`."""
 
@@ -33,21 +31,24 @@ class GuardedAssistant:
             return checked_answer(await self.inner.answer(task, call), task)
         except SidecarError:
             raise
-        except (Exception, asyncio.CancelledError) as error:
-            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+        except BaseException as error:
+            if not isinstance(error, Exception) and not _is_of_another_task(error):
                 raise
             raise SidecarError(
                 f"the assistant failed with {type(error).__name__}: {described(error)}"
             ) from error
 
 
-def _is_cancelled() -> bool:
-    """Whether the running task was cancelled itself.
+def _is_of_another_task(error: BaseException) -> bool:
+    """Return whether an error is the cancellation of something that this task awaited.
 
-    Awaiting something else that was cancelled raises the same error.
+    It is the same error as the cancellation of this task.
     """
+    import asyncio  # 20 ms, and loaded by now unless the loop is trio's
+
     try:
         task = asyncio.current_task()
     except RuntimeError:  # trio's loop, which cancels with an error of its own
-        return False
-    return task is not None and task.cancelling() > 0
+        task = None
+    is_cancelled = task is not None and task.cancelling() > 0
+    return isinstance(error, asyncio.CancelledError) and not is_cancelled

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from pipimem import Bullet, Consolidated, Kind, Learned
+from pipimem import Kind
+from pipimem.assistant import Bullet, Consolidated, Learned
 from pipimem.testing import ScriptedAssistant
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fastapi_bot.py"

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pipimem import AnswerRefused, Channel, Message, Pipimem
+from pipimem import Channel, Message, Pipimem
+from pipimem.errors import AnswerRefused
 from pipimem.runtime.open_channel import opened as as_open
 from pipimem.runtime.recall_service import RecallService
 from pipimem.sidecar.scripted import Scripted

@@ -12,7 +12,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from pipimem import Bullet, Call, Consolidate, Consolidated, Kind, Learned, ModelUnavailable
+from pipimem import Kind
+from pipimem.assistant import Bullet, Call, Consolidate, Consolidated, Learned
+from pipimem.errors import ModelUnavailable
 from pipimem.sidecar.tasks import Answer, Task
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.testing import ScriptedAssistant

@@ -19,38 +19,34 @@ from typing import Any
 from unittest.mock import patch
 
 from pipimem import (
-    Assistant,
-    Bullet,
-    Call,
     Channel,
     ChannelHistory,
     Clock,
+    File,
+    Kind,
+    Message,
+    Pipimem,
+    Receipt,
+    Settings,
+    Trust,
+    Turn,
+)
+from pipimem.assistant import (
+    Assistant,
+    Bullet,
+    Call,
     Consolidate,
     Consolidated,
-    EntryPlace,
-    File,
     Fold,
     Folded,
-    Kind,
     Learned,
-    MaintenanceSettings,
     Merge,
-    Message,
-    NoteFiles,
     Over,
-    Pipimem,
-    RecallSettings,
-    Receipt,
     Refresh,
     Refreshed,
     Reword,
-    SecretSettings,
-    Settings,
     Tidied,
     Tidy,
-    TranscriptPages,
-    Trust,
-    Turn,
 )
 from pipimem.errors import (
     ArgumentError,
@@ -60,6 +56,8 @@ from pipimem.errors import (
     PipimemError,
     StoreError,
 )
+from pipimem.results import EntryPlace, NoteFiles, TranscriptPages
+from pipimem.settings import MaintenanceSettings, RecallSettings, SecretSettings
 from pipimem.testing import FixedClock, ScriptedAssistant
 
 from tests.promises.processes import Ended

@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import to_thread
-from pipimem import Message, Pipimem, WorkspaceError
+from pipimem import Message, Pipimem
+from pipimem.errors import WorkspaceError
 from pipimem.runtime.channel_lock import ChannelLock
 
 from tests.runtime.building import settings, workspace

@@ -11,9 +11,7 @@ import pytest
 from pipimem import (
     ArgumentError,
     Author,
-    CannotTakeBack,
     Channel,
-    ChannelError,
     File,
     Kind,
     Message,
@@ -21,6 +19,7 @@ from pipimem import (
     Pipimem,
     Trust,
 )
+from pipimem.errors import CannotTakeBack, ChannelError
 
 from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Message, ModelUnavailable
+from pipimem import Message
+from pipimem.errors import ModelUnavailable
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
 from pipimem.sidecar.scripted import Scripted

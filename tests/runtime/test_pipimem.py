@@ -10,8 +10,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
-from pipimem.errors import StoreError
+from pipimem import Message, Pipimem, Settings
+from pipimem.errors import ModelUnavailable, StoreError, WorkspaceError
 from pipimem.notes.operations import Bullet
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted

@@ -8,8 +8,8 @@ from typing import cast
 
 import anyio
 import pytest
-from pipimem import Clock, Pipimem, SettingsError
-from pipimem.errors import AnswerRefused, SidecarError
+from pipimem import Clock, Pipimem
+from pipimem.errors import AnswerRefused, SettingsError, SidecarError
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
 from pipimem.sidecar.guarded import GuardedAssistant

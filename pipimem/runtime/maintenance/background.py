@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -20,6 +19,7 @@ from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, described
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.text.secrets import redacted
+from pipimem.values import frozen
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ _PACKAGE = Path(__file__).parents[1]
 _log = logging.getLogger("pipimem")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Failure:
     """A run of a job that raised: why in a sentence, and in how many seconds it may run again."""
 
@@ -102,6 +102,8 @@ class Background:
 
         Only the caller knows whether its end is a success.
         """
+        from asyncio import CancelledError  # 20 ms, and loaded by now unless the loop is trio's
+
         try:
             return work()
         except (Exception, CancelledError) as error:  # noqa: BLE001 - nobody cancels a thread

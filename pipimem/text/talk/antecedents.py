@@ -23,7 +23,7 @@ from pipimem.text.talk.statements import (
     values_of,
     without_values,
 )
-from pipimem.text.word_lists import stop_words
+from pipimem.text.word_lists import Pattern, stop_words
 
 # How many sentences back the one may stand that another speaks of: a statement of anybody, one's
 # own value, a promise, and a plan that names what is backed out of.
@@ -35,7 +35,7 @@ _A_MOMENT = timedelta(minutes=3)
 _LEANING = (("left_out", "vague"), ("context", "continued"))
 # A question of so few letters asks about the statement in front of it.
 _SHORT_QUESTION = 10
-_WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), re.compile(rf"[{HAN}]{{2,}}")
+_WORD, _STRETCH = re.compile(r"[A-Za-z][\w'-]{2,}"), Pattern(rf"[{HAN}]{{2,}}")
 
 
 def antecedent(kept: Sequence[Sentence], one: Sentence, need: str) -> int | None:
@@ -300,7 +300,7 @@ _FITS: dict[str, tuple[Reach, ...]] = {
 def _words_of(text: str) -> set[str]:
     """Latin words in small letters, without the s of a plural, and pairs of Chinese characters."""
     words = {word.casefold().rstrip("s") for word in _WORD.findall(text)}
-    for stretch in _STRETCH.findall(text):
+    for stretch in _STRETCH().findall(text):
         words.update(stretch[place : place + 2] for place in range(len(stretch) - 1))
     return words
 

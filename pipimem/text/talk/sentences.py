@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Protocol
@@ -18,6 +18,8 @@ from pipimem.text.talk.sentence_rules import (
     rules,
     without_quotes,
 )
+from pipimem.text.word_lists import Pattern
+from pipimem.values import frozen
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
@@ -35,10 +37,10 @@ _LONG_QUOTE = re.compile(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}�
 _CUT_OUT = "「…」"
 _EMOJI = re.compile(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[:;]-?[)(DP](?!\w)")
 # What a laughing "lol" may be about: a clause, and no word or two in front of one.
-_CLAUSE = re.compile(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
+_CLAUSE = Pattern(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LEAST_LETTERS = 4
 # Words as two texts may share them; of Chinese each two characters.
-_WORD = re.compile(rf"[a-z]{{4,}}|(?=([{HAN}]{{2}}))")
+_WORD = Pattern(rf"[a-z]{{4,}}|(?=([{HAN}]{{2}}))")
 _LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # The numbers of a list that stands in one line, and the one that begins a sentence.
 _ITEM, _ITEM_NUMBER = (
@@ -50,7 +52,7 @@ _ABBREVIATED = re.compile(
     r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|Inc|Ltd|Ave|Blvd"
     r"|vs|etc|e\.g|i\.e|approx|incl|excl|ca|tel|ext|No|[A-Z])\.$"
 )
-_END = re.compile(
+_END = Pattern(
     r"(?:[。！？!?；\n]|…(?!」))+[”』」\"')）]*|(?<=\w\w)(?!(?<=\b[Nn]o)\.\s\d)\.+[\"')]*(?=\s|$)"
     rf"|(?<!\.)\.++[\"')]*+(?=\s+[\"'(@]?[A-Z{HAN}]|\s*$)|;(?=\s)"
 )
@@ -79,7 +81,7 @@ class MessageLike(Protocol):
     def number(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sentence:
     """One sentence of a message, or several that belong together, and its place in the window.
 
@@ -142,14 +144,14 @@ def _goes_on(said: Sequence[Sentence], new: Sequence[Sentence]) -> bool:
 
 
 def _words_of(text: str) -> set[str]:
-    return {found[1] or found[0] for found in _WORD.finditer(text.casefold())}
+    return {found[1] or found[0] for found in _WORD().finditer(text.casefold())}
 
 
 def split(text: str) -> list[str]:
     """The sentences of a text, each with its closing sign."""
     parts: list[str] = []
     start = 0
-    for end in _END.finditer(text):
+    for end in _END().finditer(text):
         part = text[start : end.end()]
         if (
             _ABBREVIATED.search(part)
@@ -225,7 +227,7 @@ def _of_message(
 
 def _is_laughed_at(text: str) -> bool:
     """Whether a sentence of one clause ends with laughter; of several it laughs at the last."""
-    clauses = [one for one in _CLAUSE.split(text) if sum(map(str.isalnum, one)) >= _LEAST_LETTERS]
+    clauses = [one for one in _CLAUSE().split(text) if sum(map(str.isalnum, one)) >= _LEAST_LETTERS]
     return len(clauses) <= 1 and matches("left_out", "joking", text)
 
 

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 from pipimem.text.characters import HAN
 from pipimem.text.talk.sentence_rules import as_written, first_match, matches, rules, without_quotes
-from pipimem.text.word_lists import negations, stop_words
+from pipimem.text.word_lists import Pattern, negations, stop_words
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 
 # Each statement of a window is held against each other one: what is read of a text is read once.
 _TEXTS_READ = 4096
-_CLAUSE = re.compile(
+_CLAUSE = Pattern(
     r"[，。；;！!：\n…]|,(?!\d{3}\b)|:(?!\d)|\s[-–—]+\s|(?<=\w)\.\s"
     r"|\b(?:because|since|so that)\b|因为|原因"
     rf"|(?<=[{HAN}])\s+(?=[{HAN}])"  # a space between Chinese words is a comma typed in a hurry
@@ -33,7 +33,7 @@ _WORDS_IN_VALUE = re.compile(r"[a-z]+")
 _UNIT = re.compile(r"[^\d一二两三四五六七八九十百千万.:/-]+|[.:/-]+$")
 _HOUR = re.compile(r"[ap]\.?m\.?$|o'clock$|点$")
 _DIGITS = re.compile(r"[\d一二两三四五六七八九十百千万半.,]+")
-_TOKEN = re.compile(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
+_TOKEN = Pattern(rf"@|[A-Za-z0-9][\w./+#'’-]*|[{HAN}]+")
 
 
 @lru_cache(_TEXTS_READ)
@@ -54,7 +54,7 @@ def says(section: str, text: str) -> bool:
 def clauses_of(text: str, words: Words) -> tuple[str, ...]:
     """The clauses of a text; a mere time (", 21:00") or "it's …" belongs to the one in front."""
     clauses: list[str] = []
-    for part in _CLAUSE.split(text):
+    for part in _CLAUSE().split(text):
         if clauses and (not matter(part, words) or says("carried on", part)):
             clauses[-1] += f", {part}"
         elif part.strip():
@@ -93,7 +93,7 @@ def topic(clauses: Sequence[str], words: Words) -> frozenset[str]:
 
 def _tokens(text: str, words: Words) -> Iterable[str]:
     """Words, and the single characters that the index leaves out: 不喝了 is about 喝 alone."""
-    for found in _TOKEN.finditer(text):
+    for found in _TOKEN().finditer(text):
         if found[0] == "@":
             yield "@"
         else:
@@ -176,13 +176,13 @@ def has_its_names(text: str, other: str) -> bool:
 @lru_cache(_TEXTS_READ)
 def tokens_of(text: str) -> frozenset[str]:
     """The Latin words of a text in small letters, its names among them."""
-    said = (token[0].casefold() for token in _TOKEN.finditer(text))
+    said = (token[0].casefold() for token in _TOKEN().finditer(text))
     return names_of(text).union(one for one in said if one.isascii())
 
 
 def parts_of(text: str) -> list[str]:
     """What stands between the clauses of a text: one fewer than there are."""
-    return _CLAUSE.findall(text)
+    return _CLAUSE().findall(text)
 
 
 @lru_cache(_TEXTS_READ)

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Channel, Clock, Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
+from pipimem import Channel, Clock, Message, Pipimem, Settings
+from pipimem.errors import ModelUnavailable, WorkspaceError
 from pipimem.llm.client import RetryingClient
 from pipimem.llm.request import Completion, ModelRequest
 from pipimem.notes.operations import Bullet, Decision

@@ -10,17 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pipimem import (
-    AnswerRefused,
-    JsonLogFormatter,
-    Message,
-    Operation,
-    OperationLog,
-    SettingsError,
-)
+from pipimem import Message, Operation
+from pipimem.errors import AnswerRefused, SettingsError
+from pipimem.logs import JsonLogFormatter, OperationLog, wants_json
 from pipimem.observer import CorrelationScope, Observers, correlate
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
-from pipimem.runtime.observability.json_logs import wants_json
 
 from tests.runtime.observability.talk import (
     CHANNEL,
@@ -100,7 +94,7 @@ def test_an_exception_is_told_by_its_class_and_places(lines: Lines) -> None:
         logging.getLogger("pipimem").exception("a frame failed")
     (line,) = lines.objects
     assert line["error"] == "ValueError"
-    assert "test_json_logs.py:" in line["places"][0]
+    assert "test_logs.py:" in line["places"][0]
     assert SAID not in lines.text
 
 

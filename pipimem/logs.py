@@ -15,6 +15,9 @@ from pipimem.errors import SettingsError
 from pipimem.observer import Operation, correlation
 from pipimem.text.secrets import redacted
 
+# What hosts use; the rest is the command line's.
+__all__ = ["JsonLogFormatter", "OperationLog"]
+
 VARIABLE = "PIPIMEM_LOG"
 _FORMATS = ("text", "json")
 _SPANS = "pipimem.runtime.observability.opentelemetry_spans"
