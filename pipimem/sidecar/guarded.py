@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from pipimem.errors import SidecarError, described
 from pipimem.sidecar.tasks import Answer, Assistant, Call, Task
-from pipimem.values import frozen
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GuardedAssistant:
     """`Assistant` that calls `inner` and raises its errors as `SidecarError`."""
 

@@ -19,7 +19,6 @@ from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, described
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.text.secrets import redacted
-from pipimem.values import frozen
 
 T = TypeVar("T")
 
@@ -33,7 +32,7 @@ _PACKAGE = Path(__file__).parents[1]
 _log = logging.getLogger("pipimem")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A run of a job that raised: why in a sentence, and in how many seconds it may run again."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Protocol
@@ -19,7 +19,6 @@ from pipimem.text.talk.sentence_rules import (
     without_quotes,
 )
 from pipimem.text.word_lists import Pattern
-from pipimem.values import frozen
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
@@ -81,7 +80,7 @@ class MessageLike(Protocol):
     def number(self) -> int: ...
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence of a message, or several that belong together, and its place in the window.
 
