@@ -12,7 +12,6 @@ HEAVY = (
     "litellm",
     "jieba",
     "watchdog",
-    "msgspec",
     "rich",
     "click",
     "Stemmer",

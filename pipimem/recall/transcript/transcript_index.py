@@ -13,6 +13,8 @@ from enum import IntFlag
 from itertools import chain, pairwise
 from typing import Any
 
+import msgspec
+
 from pipimem.recall.items import Item
 from pipimem.recall.phrases import NAMES_A_TIME, says
 from pipimem.recall.postings import Spelling, pairs
@@ -264,8 +266,6 @@ def joined(places: Iterable[Sequence[int]]) -> tuple[array[int], array[int]]:
 
 def packed(state: TranscriptState) -> bytes:
     """The state as bytes, numbers in the byte order of this machine; whoever keeps it stamps it."""
-    import msgspec  # 4 ms of a start that searches nothing
-
     threads, stored = state.threads, state.stored
     rows: tuple[Iterable[int], ...] = (
         *(state.spoken_by, state.lengths, state.shapes, state.roles),
@@ -286,8 +286,6 @@ def unpacked(data: memoryview) -> TranscriptState:
 
     Raises `ValueError` where the bytes are no state.
     """
-    import msgspec
-
     shape = tuple[bytes, list[memoryview], memoryview]
     try:
         people, numbers, vocabulary = msgspec.msgpack.decode(data, type=shape)
