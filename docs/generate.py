@@ -10,8 +10,10 @@ import re
 import sys
 from enum import EnumType
 from pathlib import Path
+from typing import get_type_hints
 
 import click
+import msgspec
 import pipimem
 from pipimem.cli.commands import pipimem as main
 from pipimem.runtime.observability.metric_names import METRICS
@@ -61,9 +63,16 @@ def _signature(name: str, value: object) -> str:
     if isinstance(value, EnumType):
         return "\n".join(f'{name}.{member.name} = "{member.value}"' for member in value)
     try:
-        text = str(inspect.signature(value))  # type: ignore[arg-type]
+        signature = inspect.signature(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return name
+    if inspect.isclass(value) and issubclass(value, msgspec.Struct):
+        hints = get_type_hints(value)  # without the bounds that a model's answer is held to
+        fields = [
+            field.replace(annotation=hints[field.name]) for field in signature.parameters.values()
+        ]
+        signature = signature.replace(parameters=fields)
+    text = re.sub(r"\b(typing|datetime|collections\.abc)\.(?=[A-Za-z])", "", str(signature))
     text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", text)
     # A default that is a function shows its address, which changes with every run.
     text = re.sub(r"<(?:function .*?|bound method .*?) at 0x[0-9a-f]+>|<built-in[^>]*>", "…", text)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pipimem.notes.message import Message
     from pipimem.notes.operations import (
         Author,
-        Bullet,
         Change,
         Trust,
     )
@@ -112,10 +111,11 @@ if TYPE_CHECKING:
         Consolidated,
         Fold,
         Folded,
+        HistoryItem,
         KnownEntry,
         Learned,
         Merge,
-        Over,
+        Outdated,
         Refile,
         Refresh,
         Refreshed,
@@ -138,7 +138,6 @@ __all__ = [
     "Author",
     "BudgetSettings",
     "BudgetSpent",
-    "Bullet",
     "Call",
     "Candidate",
     "CannotTakeBack",
@@ -165,6 +164,7 @@ __all__ = [
     "Folded",
     "ForgetPreview",
     "GroupSettings",
+    "HistoryItem",
     "Item",
     "JournalError",
     "JsonLogFormatter",
@@ -191,7 +191,7 @@ __all__ = [
     "Observer",
     "Operation",
     "OperationLog",
-    "Over",
+    "Outdated",
     "Part",
     "Pipimem",
     "PipimemError",
@@ -238,7 +238,7 @@ _PLACES = {
     "pipimem.memory.requests": "MemoryRequest",
     "pipimem.notes.kinds": "File Kind",
     "pipimem.notes.message": "Message",
-    "pipimem.notes.operations": "Author Bullet Change Trust",
+    "pipimem.notes.operations": "Author Change Trust",
     "pipimem.observer": "Observer Operation",
     "pipimem.recall.scoring": "Part",
     "pipimem.recall.items": "Candidate Item Source",
@@ -266,8 +266,8 @@ _PLACES = {
         "RecallSettings SecretSettings Settings SnapshotSettings"
     ),
     "pipimem.sidecar.tasks": (
-        "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "
-        "Refresh Refreshed Rerank Reranked Reword Tidied Tidy"
+        "Assistant Call Consolidate Consolidated Fold Folded HistoryItem KnownEntry Learned Merge "
+        "Outdated Refile Refresh Refreshed Rerank Reranked Reword Tidied Tidy"
     ),
 }
 _MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
@@ -275,6 +275,8 @@ _MODULES = {name: module for module, names in _PLACES.items() for name in names.
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used."""
+    if name in ("Bullet", "Over"):  # names of 0.2, until 0.4.0
+        return getattr(import_module("pipimem.assistant"), name)
     if name not in __all__:
         raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
     value: object = getattr(import_module(_MODULES.get(name, "pipimem.errors")), name)

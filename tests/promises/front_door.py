@@ -20,7 +20,6 @@ from unittest.mock import patch
 
 from pipimem import (
     Assistant,
-    Bullet,
     Call,
     Channel,
     ChannelHistory,
@@ -31,13 +30,14 @@ from pipimem import (
     File,
     Fold,
     Folded,
+    HistoryItem,
     Kind,
     Learned,
     MaintenanceSettings,
     Merge,
     Message,
     NoteFiles,
-    Over,
+    Outdated,
     Pipimem,
     RecallSettings,
     Receipt,
@@ -67,7 +67,6 @@ from tests.promises.processes import Ended
 __all__ = [
     "ArgumentError",
     "Assistant",
-    "Bullet",
     "CannotTakeBack",
     "Channel",
     "ChannelHistory",
@@ -79,6 +78,7 @@ __all__ = [
     "FixedClock",
     "Fold",
     "Folded",
+    "HistoryItem",
     "Kind",
     "Learned",
     "MaintenanceSettings",
@@ -87,7 +87,7 @@ __all__ = [
     "ModelUnavailable",
     "NoteFiles",
     "NothingFound",
-    "Over",
+    "Outdated",
     "Pipimem",
     "PipimemError",
     "RecallSettings",
@@ -300,7 +300,7 @@ class _ModelThatAnswers:
         if not isinstance(task, Consolidate):
             raise PipimemError(f"no answer for {call.channel}")
         learned = Learned(Kind.FACT, self.text, self.sources, speaker="Ann")
-        bullet = Bullet(self.text, self.sources)
+        bullet = HistoryItem(self.text, self.sources)
         return Consolidated(
             (learned,), title=self.text, history=(bullet,), sheet={"Current State": (self.text,)}
         )

@@ -1,0 +1,25 @@
+"""The public module for assistants of a host."""
+
+from __future__ import annotations
+
+import pipimem
+import pytest
+from pipimem import assistant
+from pipimem.notes import operations
+
+
+def test_all_is_sorted_and_true() -> None:
+    """Every name in `__all__` is there."""
+    assert sorted(assistant.__all__) == assistant.__all__
+    assert all(hasattr(assistant, name) for name in assistant.__all__)
+
+
+def test_the_names_of_0_2_work_with_a_warning() -> None:
+    """Here and at the root, until 0.4.0."""
+    for module in (assistant, pipimem):
+        with pytest.warns(DeprecationWarning, match="Over is Outdated now"):
+            assert module.Over is assistant.Outdated
+        with pytest.warns(DeprecationWarning, match="Bullet is HistoryItem now"):
+            assert module.Bullet is operations.Bullet
+    with pytest.raises(AttributeError, match="no attribute 'Odd'"):
+        assistant.Odd  # noqa: B018
