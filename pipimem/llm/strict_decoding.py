@@ -47,20 +47,21 @@ def decoded(answer: str, shape: type[S]) -> S:
     return found
 
 
-def _wrong_fields(value: object, said: object) -> Iterator[str]:
-    """Yield what is wrong with the fields of `said`, the JSON of `value`, by name."""
+def _wrong_fields(value: object, said: object, path: str = "$") -> Iterator[str]:
+    """Yield what is wrong with the fields of `said`, the JSON of `value`, and where."""
+    where = "" if path == "$" else f" - at `{path}`"
     match value, said:
         case msgspec.Struct(), dict():
             for name in value.__struct_fields__:
                 if name in said and name in _OURS:
-                    yield f"contains unknown field `{name}`"
+                    yield f"contains unknown field `{name}`{where}"
                 elif name in said:
-                    yield from _wrong_fields(getattr(value, name), said[name])
+                    yield from _wrong_fields(getattr(value, name), said[name], f"{path}.{name}")
                 elif name not in _OPTIONAL | _OURS:
-                    yield f"missing required field `{name}`"
+                    yield f"missing required field `{name}`{where}"
         case tuple(), list():
-            for inner, one in zip(value, said, strict=True):
-                yield from _wrong_fields(inner, one)
+            for place, (inner, one) in enumerate(zip(value, said, strict=True)):
+                yield from _wrong_fields(inner, one, f"{path}[{place}]")
 
 
 def checked(answer: S, ids: Ids) -> S:
