@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from pprint import pformat
+
 import pipimem
 import pytest
 from pipimem import assistant
@@ -23,3 +26,18 @@ def test_the_names_of_0_2_work_with_a_warning() -> None:
             assert module.Bullet is operations.Bullet
     with pytest.raises(AttributeError, match="no attribute 'Odd'"):
         assistant.Odd  # noqa: B018
+
+
+def test_a_struct_is_copied_as_the_dataclass_of_0_2_was() -> None:
+    """With a warning the first time, until 0.4.0."""
+
+    class Own(assistant.Refreshed, frozen=True):
+        pass
+
+    items = {"Worklog": ("tea",)}
+    with pytest.warns(
+        DeprecationWarning, match="use replace, asdict and fields of msgspec.structs"
+    ):
+        assert dataclasses.replace(Own(), sections=items) == Own(items)
+    assert dataclasses.asdict(Own(items)) == {"sections": items}
+    assert pformat(Own(items)) == repr(Own(items))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from functools import cache
+from types import SimpleNamespace
 from typing import Annotated, Literal, Protocol, TypeVar
 
 from msgspec import Meta, Struct, field
@@ -20,7 +24,34 @@ _MESSAGES_A_FACT, _LEAST_LEARNED = 2, 16
 _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 
-class Call(Struct, frozen=True):
+class _FieldsOfADataclass:
+    """What `dataclasses.replace`, `asdict` and `fields` read of a struct, until 0.4.0.
+
+    Tasks and answers were dataclasses in 0.2, and a host's assistant may make copies of them.
+    """
+
+    def __get__(self, struct: object, kind: type[Struct]) -> dict[str, dataclasses.Field[object]]:
+        return _fields_of(kind)
+
+
+@cache
+def _fields_of(kind: type[Struct]) -> dict[str, dataclasses.Field[object]]:
+    warnings.warn(
+        f"{kind.__name__} is a msgspec struct now: use replace, asdict and fields of "
+        "msgspec.structs; those of dataclasses work until 0.4.0",
+        DeprecationWarning,
+        stacklevel=5,  # who called `dataclasses.replace`
+    )
+    like = dataclasses.make_dataclass(kind.__name__, kind.__struct_fields__)
+    return {field.name: field for field in dataclasses.fields(like)}
+
+
+class _Struct(Struct, frozen=True):
+    __dataclass_fields__ = _FieldsOfADataclass()
+    __dataclass_params__ = SimpleNamespace(repr=False)  # which `pprint` asks for
+
+
+class Call(_Struct, frozen=True):
     """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
 
     channel: str
@@ -28,7 +59,7 @@ class Call(Struct, frozen=True):
     timeout: float
 
 
-class KnownEntry(Struct, frozen=True):
+class KnownEntry(_Struct, frozen=True):
     """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
 
     A plan whose day passed two weeks ago, and nobody said what came of it, has `no_news`. What
@@ -44,7 +75,7 @@ class KnownEntry(Struct, frozen=True):
     awaits_second_voice: bool = False
 
 
-class Consolidate(Struct, frozen=True):
+class Consolidate(_Struct, frozen=True):
     """Transcript window → what to keep of it, and what is going on now.
 
     `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the newest
@@ -74,7 +105,7 @@ class Consolidate(Struct, frozen=True):
         return sum(message.role == "user" for message in self.window)
 
 
-class Refresh(Struct, frozen=True):
+class Refresh(_Struct, frozen=True):
     """Transcript window and SESSION.md → what is going on now; `before` as in `Consolidate`."""
 
     now: datetime
@@ -83,7 +114,7 @@ class Refresh(Struct, frozen=True):
     before: tuple[Message, ...] = ()
 
 
-class Tidy(Struct, frozen=True):
+class Tidy(_Struct, frozen=True):
     """MEMORY.md and the history bullets → what to merge, re-file, drop or reword."""
 
     now: datetime
@@ -91,14 +122,14 @@ class Tidy(Struct, frozen=True):
     history: tuple[str, ...]
 
 
-class Fold(Struct, frozen=True):
+class Fold(_Struct, frozen=True):
     """The bullets of one month's blocks, as (id, text) → one shorter block."""
 
     month: str
     bullets: tuple[tuple[str, str], ...]
 
 
-class Rerank(Struct, frozen=True):
+class Rerank(_Struct, frozen=True):
     """A question and the texts recall found for it, best first → those that answer it."""
 
     query: str
@@ -116,7 +147,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=256)]
 _MOST_CANDIDATES = 64
 
 
-class Learned(Struct, frozen=True, forbid_unknown_fields=True):
+class Learned(_Struct, frozen=True, forbid_unknown_fields=True):
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
     `replaces` are ids of entries whose value it changes. A guard sets `quote_reason`, for what may
@@ -134,14 +165,14 @@ class Learned(Struct, frozen=True, forbid_unknown_fields=True):
     quote_reason: str = ""
 
 
-class Outdated(Struct, frozen=True, forbid_unknown_fields=True):
+class Outdated(_Struct, frozen=True, forbid_unknown_fields=True):
     """An entry that no longer holds."""
 
     id: Id
     why: Annotated[str, Meta(max_length=200)]
 
 
-class HistoryItem(Struct, frozen=True, forbid_unknown_fields=True):
+class HistoryItem(_Struct, frozen=True, forbid_unknown_fields=True):
     """A line of history, and the ids of what it rests on; the rules give a quote its `weight`."""
 
     text: LineText
@@ -149,7 +180,7 @@ class HistoryItem(Struct, frozen=True, forbid_unknown_fields=True):
     weight: int = 0
 
 
-class Consolidated(Struct, frozen=True, forbid_unknown_fields=True):
+class Consolidated(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Consolidate`; `history` says in own words what happened.
 
     `sheet` has items by section of SESSION.md; others stay as they are, all of them with `None`.
@@ -162,34 +193,34 @@ class Consolidated(Struct, frozen=True, forbid_unknown_fields=True):
     sheet: Mapping[str, tuple[str, ...]] | None = None
 
 
-class Refreshed(Struct, frozen=True, forbid_unknown_fields=True):
+class Refreshed(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Refresh`: items by section of SESSION.md; others stay as they are."""
 
     sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-class Merge(Struct, frozen=True, forbid_unknown_fields=True):
+class Merge(_Struct, frozen=True, forbid_unknown_fields=True):
     """Several entries that say one thing, and the one text that says it."""
 
     ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=8)]
     text: EntryText
 
 
-class Refile(Struct, frozen=True, forbid_unknown_fields=True):
+class Refile(_Struct, frozen=True, forbid_unknown_fields=True):
     """An entry that stands in the wrong section."""
 
     id: Id
     kind: Kind
 
 
-class Reword(Struct, frozen=True, forbid_unknown_fields=True):
+class Reword(_Struct, frozen=True, forbid_unknown_fields=True):
     """A tighter wording of one entry, with its names, numbers and days."""
 
     id: Id
     text: EntryText
 
 
-class Tidied(Struct, frozen=True, forbid_unknown_fields=True):
+class Tidied(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Tidy`."""
 
     merge: Annotated[tuple[Merge, ...], Meta(max_length=16)] = ()
@@ -198,14 +229,14 @@ class Tidied(Struct, frozen=True, forbid_unknown_fields=True):
     reword: Annotated[tuple[Reword, ...], Meta(max_length=8)] = ()
 
 
-class Folded(Struct, frozen=True, forbid_unknown_fields=True):
+class Folded(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Fold`; sources are ids of the bullets it rests on."""
 
     title: Annotated[Title, Meta(min_length=1)]
     bullets: Annotated[tuple[HistoryItem, ...], Meta(min_length=1, max_length=24)]
 
 
-class Reranked(Struct, frozen=True, forbid_unknown_fields=True):
+class Reranked(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Rerank`: places of the candidates that help, from 1, best first."""
 
     order: Annotated[

@@ -48,7 +48,7 @@ def test_the_types_of_public_signatures_are_public(name: str) -> None:
         function = member.fget if isinstance(member, property) else member
         if inspect.isfunction(function) or inspect.ismethod(function):
             used |= _ours(typing.get_type_hints(function))
-    if dataclasses.is_dataclass(value) or issubclass(value, msgspec.Struct):
+    if issubclass(value, msgspec.Struct) or dataclasses.is_dataclass(value):
         hints = typing.get_type_hints(value)
         used |= _ours({k: v for k, v in hints.items() if not k.startswith("_")})
     assert used - set(pipimem.__all__) == set()

@@ -105,10 +105,10 @@ def foreign(text: str, number: int | None) -> set[str]:
 
 def strings(value: object) -> str:
     """Return all text in a value, whatever its repr leaves out."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return " ".join(strings(getattr(value, each.name)) for each in dataclasses.fields(value))
     if isinstance(value, msgspec.Struct):
         return strings(structs.asdict(value))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return " ".join(strings(getattr(value, each.name)) for each in dataclasses.fields(value))
     if isinstance(value, Mapping):
         return " ".join(strings(each) for pair in value.items() for each in pair)
     if isinstance(value, tuple | list | set | frozenset):
