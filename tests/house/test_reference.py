@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pipimem
+import pytest
 
 from tests.cases import each
 
@@ -26,6 +27,8 @@ def test_the_generated_pages_are_up_to_date() -> None:
     assert done.returncode == 0, done.stderr
 
 
+# Looking at all members asks a struct whether it is a dataclass.
+@pytest.mark.filterwarnings("ignore:.* is a msgspec struct now")
 @each("name", pipimem.__all__)
 def test_the_reference_of_python_is_complete(name: str) -> None:
     """Every public name, and every method of a class, its own or one it extends, with its text."""
