@@ -12,8 +12,10 @@ from enum import EnumType
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import get_type_hints
 
 import click
+import msgspec
 from pipimem import errors
 from pipimem.cli.commands import pipimem as main
 from pipimem.runtime.observability.metric_names import METRICS
@@ -94,6 +96,12 @@ def public_names() -> dict[str, str]:
 def _signature(name: str, function: object) -> str:
     """Return a call without `self`, on several lines if it is long."""
     signature = inspect.signature(function)  # type: ignore[arg-type]
+    if inspect.isclass(function) and issubclass(function, msgspec.Struct):
+        hints = get_type_hints(function)  # without the bounds that a model's answer is held to
+        fields = [
+            field.replace(annotation=hints[field.name]) for field in signature.parameters.values()
+        ]
+        signature = signature.replace(parameters=fields)
     parameters = [item for item in signature.parameters.values() if item.name != "self"]
     bare = signature.replace(parameters=parameters)
     line = _plain(f"{name}{bare}").removesuffix(" -> None")

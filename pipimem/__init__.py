@@ -67,7 +67,7 @@ _NAMES = {
 # What 0.2 offered here, by the module that offers it now; it goes in 0.4.0.
 _MOVED = {
     "pipimem.assistant": (
-        "Assistant Bullet Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over "
+        "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge "
         "Refile Refresh Refreshed Rerank Reranked Reword Tidied Tidy"
     ),
     "pipimem.errors": (
@@ -87,6 +87,11 @@ _MOVED = {
         "RecallSettings SecretSettings SnapshotSettings"
     ),
 }
+# What 0.2 offered here under another name: where the type is, and what it is called now.
+_RENAMED = {
+    "Bullet": ("pipimem.notes.operations.Bullet", "pipimem.assistant.HistoryItem"),
+    "Over": ("pipimem.sidecar.tasks.Outdated", "pipimem.assistant.Outdated"),
+}
 
 
 def _modules_by_name(names_by_module: dict[str, str]) -> dict[str, str]:
@@ -101,17 +106,23 @@ if not TYPE_CHECKING:  # or checkers would accept every name
 
     def __getattr__(name: str) -> object:
         """Import a public name when it is first used, with a warning if it has moved."""
-        module = _MODULES.get(name)
-        if module is None:
-            if name not in _MOVED_TO:
-                raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
-            module = _MOVED_TO[name]
+        new = ""
+        if name in _MODULES:
+            path = f"{_MODULES[name]}.{name}"
+        elif name in _RENAMED:
+            path, new = _RENAMED[name]
+        elif name in _MOVED_TO:
+            path = new = f"{_MOVED_TO[name]}.{name}"
+        else:
+            raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
+        if new:
             warnings.warn(
-                f"pipimem.{name} is {module}.{name}; the old name works until 0.4.0",
+                f"pipimem.{name} is {new}; the old name works until 0.4.0",
                 DeprecationWarning,
                 stacklevel=2,
             )
-        value: object = getattr(import_module(module), name)
+        module, _, attribute = path.rpartition(".")
+        value: object = getattr(import_module(module), attribute)
         globals()[name] = value  # so that it warns once
         return value
 

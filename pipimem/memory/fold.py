@@ -164,7 +164,7 @@ def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bulle
         if is_refused or any(says_the_same(text, other.text) for other in kept):
             continue
         times = [originals[name].when for name in bullet.sources if name in originals]
-        kept.append(replace(bullet, text=text, when=max(times, default="")))
+        kept.append(Bullet(text, bullet.sources, bullet.weight, max(times, default="")))
     return kept
 
 

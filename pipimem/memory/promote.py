@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from msgspec import structs
+
 from pipimem.memory.item_sources import is_copy, sources_of, with_lead_in
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.one_voice import seconded_by
@@ -129,7 +131,7 @@ def promoted(
 
 def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     """A candidate that is no quote: it has a second voice."""
-    item = replace(candidate.item, quote_reason="")
+    item = structs.replace(candidate.item, quote_reason="")
     return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import DatabaseUnavailable, PipimemError, worded
+from pipimem.errors import DatabaseUnavailable, PipimemError, SettingsError, worded
 from pipimem.llm import usage_state
 from pipimem.llm.usage_state import (
     WARN_AT,
@@ -22,6 +22,7 @@ from pipimem.llm.usage_state import (
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.runtime.embeddings import missing_library, recommended_embedder
 from pipimem.settings import BudgetSettings, SecretSettings, Settings, settings_from
+from pipimem.sidecar.prompts import Prompts
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
@@ -169,6 +170,7 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     for name in USER_FILES:
         yield from text_findings(workspace.root / name, workspace.root, own)
     yield from _words(workspace)
+    yield from _prompts(workspace)
     yield from _channels(workspace, now, own)
 
 
@@ -229,6 +231,19 @@ def _words(workspace: WorkspaceStore) -> Iterator[Finding]:
     if too_many:
         what = f"passed over, beyond the first {MOST_IN_A_GROUP} of a line: {too_many}"
         yield worth_knowing(where, f"{what}; write one group of synonyms a line")
+
+
+def _prompts(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """Prompts of the workspace that are not used, and those that cannot be read."""
+    folder = workspace.root / "prompts"
+    prompts = Prompts(folder)
+    for name in prompts.NAMES:
+        try:
+            problem = prompts.why_unused(name)
+        except SettingsError as error:
+            problem = str(error)
+        if problem:
+            yield wrong(folder / f"{name}.md", problem)
 
 
 def _model(name: str) -> Finding:

@@ -33,15 +33,15 @@ from pipimem import (
 )
 from pipimem.assistant import (
     Assistant,
-    Bullet,
     Call,
     Consolidate,
     Consolidated,
     Fold,
     Folded,
+    HistoryItem,
     Learned,
     Merge,
-    Over,
+    Outdated,
     Refresh,
     Refreshed,
     Reword,
@@ -65,7 +65,6 @@ from tests.promises.processes import Ended
 __all__ = [
     "ArgumentError",
     "Assistant",
-    "Bullet",
     "CannotTakeBack",
     "Channel",
     "ChannelHistory",
@@ -77,6 +76,7 @@ __all__ = [
     "FixedClock",
     "Fold",
     "Folded",
+    "HistoryItem",
     "Kind",
     "Learned",
     "MaintenanceSettings",
@@ -85,7 +85,7 @@ __all__ = [
     "ModelUnavailable",
     "NoteFiles",
     "NothingFound",
-    "Over",
+    "Outdated",
     "Pipimem",
     "PipimemError",
     "RecallSettings",
@@ -298,7 +298,7 @@ class _ModelThatAnswers:
         if not isinstance(task, Consolidate):
             raise PipimemError(f"no answer for {call.channel}")
         learned = Learned(Kind.FACT, self.text, self.sources, speaker="Ann")
-        bullet = Bullet(self.text, self.sources)
+        bullet = HistoryItem(self.text, self.sources)
         return Consolidated(
             (learned,), title=self.text, history=(bullet,), sheet={"Current State": (self.text,)}
         )

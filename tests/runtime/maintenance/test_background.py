@@ -19,7 +19,6 @@ from click.testing import CliRunner
 from pipimem import Channel, Clock, Message, Pipimem, Settings
 from pipimem.cli.commands import pipimem as commands
 from pipimem.errors import StoreError
-from pipimem.notes.operations import Bullet
 from pipimem.runtime import open_channel as channel_room
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.lifetime import Lifetime
@@ -36,7 +35,7 @@ from pipimem.runtime.open_channel import OpenChannel
 from pipimem.runtime.recall_service import RecallService
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Consolidated, Refreshed
+from pipimem.sidecar.tasks import Consolidated, HistoryItem, Refreshed
 from pipimem.store import schedule
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.schedule import Schedule
@@ -63,7 +62,7 @@ async def broken_work(*_: object, **__: object) -> NoReturn:
 
 
 def script() -> Scripted:
-    answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
+    answer = Consolidated(history=(HistoryItem("they said hello", ("m1",)),))
     return Scripted(
         {"refresh": [Refreshed({"Current State": ("greeting",)})] * 9, "consolidate": [answer] * 9}
     )

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Bullet
-from pipimem.sidecar.short_ids import ShortIds
+from pipimem.sidecar.answer_schemas import parse_answer
+from pipimem.sidecar.model import with_short_ids
 from pipimem.sidecar.tasks import (
     Call,
     Consolidate,
     Consolidated,
     Fold,
+    HistoryItem,
     KnownEntry,
-    Learned,
     Merge,
-    Over,
+    Outdated,
     Refile,
     Refresh,
     Reword,
@@ -44,12 +44,12 @@ TASK = Consolidate(NOW, ("Dana",), MEMORY, WINDOW)
 
 def test_messages_are_numbered_and_entries_cut_while_each_is_another() -> None:
     """Numbers of entries would let a slip end the neighbour; the beginnings stay letters."""
-    asked = ShortIds.of(TASK).shortened(TASK)
+    asked, _ = with_short_ids(TASK)
     assert isinstance(asked, Consolidate)
     assert [message.id for message in asked.window] == ["1", "2", "3"]
     assert [entry.id for entry in asked.memory] == ["abcd23", "abcd2x", "zzzz23"]
     few = replace(TASK, memory=MEMORY[1:])
-    asked = ShortIds.of(few).shortened(few)
+    asked, _ = with_short_ids(few)
     assert isinstance(asked, Consolidate)
     assert [entry.id for entry in asked.memory] == ["abcd", "zzzz"]
     assert asked == replace(few, window=asked.window, memory=asked.memory)
@@ -59,7 +59,7 @@ def test_an_entry_is_never_named_by_a_number() -> None:
     """A model would take it for a message's."""
     memory = (KnownEntry("2345a234", "Facts", "tea"), KnownEntry("zzzz2345", "Facts", "milk"))
     few = replace(TASK, memory=memory)
-    asked = ShortIds.of(few).shortened(few)
+    asked, _ = with_short_ids(few)
     assert isinstance(asked, Consolidate)
     assert [entry.id for entry in asked.memory] == ["2345a", "zzzz2"]
 
@@ -67,47 +67,51 @@ def test_an_entry_is_never_named_by_a_number() -> None:
 def test_one_text_in_two_sections_has_one_id() -> None:
     """An id is the text's: two that share it are shown with the same short one."""
     twice = Tidy(NOW, (MEMORY[0], replace(MEMORY[0], section="Preferences")), ())
-    asked = ShortIds.of(twice).shortened(twice)
+    asked, _ = with_short_ids(twice)
     assert isinstance(asked, Tidy)
     assert [entry.id for entry in asked.memory] == ["abcd", "abcd"]
 
 
 def test_an_answer_has_the_true_ids_again() -> None:
     """Sources, what is replaced, what is over; and each deed of a tidying."""
-    ids = ShortIds.of(TASK)
-    got = ids.restored(
-        Consolidated(
-            (Learned(Kind.FACT, "Dana drinks tea", ("1", "3"), replaces=("abcd2x",)),),
-            (Over("zzzz23", "gone"),),
-            "Tea",
-            (Bullet("Dana drank tea", ("2",)),),
-        )
+    asked, true_ids = with_short_ids(TASK)
+    said = answer(
+        learned=[learnt(sources=["1", "3"], replaces=["abcd2x"])],
+        over=[{"id": "zzzz23", "why": "gone"}],
+        history=[{"text": "Dana drank tea", "sources": ["2"]}],
     )
+    got = parse_answer(said, asked, true_ids)
     assert isinstance(got, Consolidated)
     assert got.learned[0].sources == (WINDOW[0].id, WINDOW[2].id)
     assert got.learned[0].replaces == ("abcd2x45",)
-    assert got.over == (Over("zzzz2345", "gone"),)
-    assert got.history == (Bullet("Dana drank tea", (WINDOW[1].id,)),)
-    tidied = Tidied(
-        (Merge(("abcd23", "abcd2x"), "tea and coffee"),),
-        (Refile("zzzz23", Kind.LESSON),),
-        (Over("zzzz23", "over"),),
-        (Reword("abcd23", "t"),),
-    )
-    assert ShortIds.of(Tidy(NOW, MEMORY, ())).restored(tidied) == Tidied(
+    assert got.over == (Outdated("zzzz2345", "gone"),)
+    assert got.history == (HistoryItem("Dana drank tea", (WINDOW[1].id,)),)
+    tidy = Tidy(NOW, (*MEMORY, KnownEntry("mmmm2345", "Facts", "a cup of tea")), ())
+    asked, true_ids = with_short_ids(tidy)
+    body = {
+        "merge": [{"ids": ["abcd23", "abcd2x"], "text": "tea and coffee"}],
+        "move": [{"id": "zzzz23", "kind": "lesson"}],
+        "drop": [],
+        "reword": [{"id": "mmmm23", "text": "t"}],
+    }
+    assert parse_answer(json.dumps(body), asked, true_ids) == Tidied(
         (Merge(("abcd2345", "abcd2x45"), "tea and coffee"),),
         (Refile("zzzz2345", Kind.LESSON),),
-        (Over("zzzz2345", "over"),),
-        (Reword("abcd2345", "t"),),
+        (),
+        (Reword("mmmm2345", "t"),),
     )
+    dropped = json.dumps(body | {"merge": [], "drop": [{"id": "abcd2x", "why": "over"}]})
+    got = parse_answer(dropped, asked, true_ids)
+    assert isinstance(got, Tidied)
+    assert got.drop == (Outdated("abcd2x45", "over"),)
 
 
 def test_other_tasks_stay_as_they_are() -> None:
     """A sheet names no message, so its window is numbered and its answer is as it was."""
     fold = Fold("2026-03", (("h1", "x"),))
-    assert ShortIds.of(fold).shortened(fold) is fold
+    assert with_short_ids(fold) == (fold, {})
     sheet = Refresh(NOW, "", WINDOW)
-    asked = ShortIds.of(sheet).shortened(sheet)
+    asked, _ = with_short_ids(sheet)
     assert isinstance(asked, Refresh)
     assert [message.id for message in asked.window] == ["1", "2", "3"]
 
