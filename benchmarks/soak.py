@@ -35,7 +35,7 @@ from pipimem import Channel, Clock, Message, Pipimem
 from pipimem.errors import ModelTimeout, ModelUnavailable
 from pipimem.llm import litellm_client
 from pipimem.llm.request import Completion, ContextOverflow, ModelBusy, ModelRequest, Price
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note
 from pipimem.runtime.channel import upkeep_of
 from pipimem.store.workspace import WorkspaceStore

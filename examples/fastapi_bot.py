@@ -18,7 +18,9 @@ from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI, HTTPException
-from pipimem import Assistant, ChannelError, Message, Pipimem, StoreError, Turn, Visible
+from pipimem import Message, Pipimem, StoreError, Turn, Visible
+from pipimem.assistant import Assistant
+from pipimem.errors import ChannelError
 from pydantic import BaseModel
 
 

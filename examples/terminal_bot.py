@@ -14,7 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from uuid import uuid4
 
-from pipimem import Assistant, Channel, Message, Pipimem, Visible
+from pipimem import Channel, Message, Pipimem, Visible
+from pipimem.assistant import Assistant
 
 # So many messages are sent to the model; when there are more, half of them go.
 MOST = 40

@@ -1,292 +1,141 @@
-"""pipimem gives a chat-bot agent a memory that people can open in an editor."""
+"""pipimem gives a chat-bot agent a memory that people can open in an editor.
+
+The names of daily use are here. All others are in `pipimem.errors`, `pipimem.settings`,
+`pipimem.results` (types of answers, to annotate with), `pipimem.assistant` (to write an assistant),
+`pipimem.observer`, `pipimem.logs` and `pipimem.testing`.
+"""
 
 from __future__ import annotations
 
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipimem.clock import Clock
-    from pipimem.errors import (
-        AnswerRefused,
-        ArchiveError,
-        ArgumentError,
-        BudgetSpent,
-        CannotTakeBack,
-        ChannelError,
-        ChannelMoved,
-        DatabaseUnavailable,
-        JournalError,
-        LockLost,
-        LockTimeout,
-        ModelTimeout,
-        ModelUnavailable,
-        NoProgress,
-        NothingFound,
-        PipimemError,
-        SettingsError,
-        SidecarError,
-        StoreError,
-        TranscriptError,
-        UnreadableNote,
-        WorkspaceError,
-    )
-    from pipimem.llm.embedding import Embedder
-    from pipimem.memory.requests import MemoryRequest
-    from pipimem.notes.files import File
-    from pipimem.notes.kinds import Kind
-    from pipimem.notes.message import Message
-    from pipimem.notes.operations import (
-        Author,
-        Bullet,
-        Change,
-        Trust,
-    )
-    from pipimem.observer import (
-        Observer,
-        Operation,
-    )
-    from pipimem.recall.candidate import Candidate
-    from pipimem.recall.items import (
-        Item,
-        Source,
-    )
-    from pipimem.recall.recall import Recall
-    from pipimem.recall.scoring import Part
-    from pipimem.runtime.channel import Channel
-    from pipimem.runtime.forgetting import By, ById, Text
-    from pipimem.runtime.history import (
-        ChannelHistory,
-        EntryOrigin,
-        LoggedChange,
-        TakenBack,
-    )
-    from pipimem.runtime.note_edits import (
-        EditConflict,
-        EntryPlace,
-        ForgetPreview,
-        SavedNote,
-    )
-    from pipimem.runtime.note_view import (
-        ListedEntry,
-        NoteBlock,
-        NoteView,
-    )
-    from pipimem.runtime.notes import ChannelNotes, Remembered
-    from pipimem.runtime.observability.json_logs import (
-        JsonLogFormatter,
-        OperationLog,
-    )
-    from pipimem.runtime.pipimem import Pipimem
-    from pipimem.runtime.recall_preview import TurnPreview
-    from pipimem.runtime.search_service import SearchHit
-    from pipimem.runtime.talk import ChannelTalk, TranscriptPage
-    from pipimem.runtime.tools.calls import ToolResult
-    from pipimem.runtime.turns import (
-        Receipt,
-        Turn,
-        Visible,
-    )
-    from pipimem.runtime.upkeep import JobRun
-    from pipimem.runtime.usage_sums import UsageSum
-    from pipimem.settings import (
-        BudgetSettings,
-        CompactionSettings,
-        DingTalkSettings,
-        EmbedderSettings,
-        FleetSettings,
-        GroupSettings,
-        MaintenanceSettings,
-        ModelSettings,
-        ObservabilitySettings,
-        PrivateSettings,
-        RecallSettings,
-        SecretSettings,
-        Settings,
-        SnapshotSettings,
-    )
-    from pipimem.sidecar.tasks import (
-        Assistant,
-        Call,
-        Consolidate,
-        Consolidated,
-        Fold,
-        Folded,
-        KnownEntry,
-        Learned,
-        Merge,
-        Over,
-        Refile,
-        Refresh,
-        Refreshed,
-        Rerank,
-        Reranked,
-        Reword,
-        Tidied,
-        Tidy,
-    )
-    from pipimem.store.workspace import ChannelInfo
-    from pipimem.text.private import PrivateCounts
+    from pipimem.clock import Clock as Clock
+    from pipimem.errors import ArgumentError as ArgumentError
+    from pipimem.errors import BudgetSpent as BudgetSpent
+    from pipimem.errors import NothingFound as NothingFound
+    from pipimem.errors import PipimemError as PipimemError
+    from pipimem.errors import SidecarError as SidecarError
+    from pipimem.errors import StoreError as StoreError
+    from pipimem.llm.embedding import Embedder as Embedder
+    from pipimem.notes.kinds import File as File
+    from pipimem.notes.kinds import Kind as Kind
+    from pipimem.notes.message import Message as Message
+    from pipimem.notes.operations import Author as Author
+    from pipimem.notes.operations import Change as Change
+    from pipimem.notes.operations import Trust as Trust
+    from pipimem.observer import Observer as Observer
+    from pipimem.observer import Operation as Operation
+    from pipimem.recall.items import Candidate as Candidate
+    from pipimem.recall.items import Item as Item
+    from pipimem.recall.items import Source as Source
+    from pipimem.recall.recall import Recall as Recall
+    from pipimem.runtime.channel import Channel as Channel
+    from pipimem.runtime.forgetting import By as By
+    from pipimem.runtime.forgetting import ById as ById
+    from pipimem.runtime.forgetting import Text as Text
+    from pipimem.runtime.history import ChannelHistory as ChannelHistory
+    from pipimem.runtime.note_view import ListedEntry as ListedEntry
+    from pipimem.runtime.notes import ChannelNotes as ChannelNotes
+    from pipimem.runtime.pipimem import Pipimem as Pipimem
+    from pipimem.runtime.search_service import SearchHit as SearchHit
+    from pipimem.runtime.talk import ChannelTalk as ChannelTalk
+    from pipimem.runtime.tools.calls import ToolResult as ToolResult
+    from pipimem.runtime.turns import Receipt as Receipt
+    from pipimem.runtime.turns import Turn as Turn
+    from pipimem.runtime.turns import Visible as Visible
+    from pipimem.settings import Settings as Settings
 
 __version__ = "0.3.0"
 
-__all__ = [
-    "AnswerRefused",
-    "ArchiveError",
-    "ArgumentError",
-    "Assistant",
-    "Author",
-    "BudgetSettings",
-    "BudgetSpent",
-    "Bullet",
-    "By",
-    "ById",
-    "Call",
-    "Candidate",
-    "CannotTakeBack",
-    "Change",
-    "Channel",
-    "ChannelError",
-    "ChannelHistory",
-    "ChannelInfo",
-    "ChannelMoved",
-    "ChannelNotes",
-    "ChannelTalk",
-    "Clock",
-    "CompactionSettings",
-    "Consolidate",
-    "Consolidated",
-    "DatabaseUnavailable",
-    "DingTalkSettings",
-    "EditConflict",
-    "Embedder",
-    "EmbedderSettings",
-    "EntryOrigin",
-    "EntryPlace",
-    "File",
-    "FleetSettings",
-    "Fold",
-    "Folded",
-    "ForgetPreview",
-    "GroupSettings",
-    "Item",
-    "JobRun",
-    "JournalError",
-    "JsonLogFormatter",
-    "Kind",
-    "KnownEntry",
-    "Learned",
-    "ListedEntry",
-    "LockLost",
-    "LockTimeout",
-    "LoggedChange",
-    "MaintenanceSettings",
-    "MemoryRequest",
-    "Merge",
-    "Message",
-    "ModelSettings",
-    "ModelTimeout",
-    "ModelUnavailable",
-    "NoProgress",
-    "NoteBlock",
-    "NoteView",
-    "NothingFound",
-    "ObservabilitySettings",
-    "Observer",
-    "Operation",
-    "OperationLog",
-    "Over",
-    "Part",
-    "Pipimem",
-    "PipimemError",
-    "PrivateCounts",
-    "PrivateSettings",
-    "Recall",
-    "RecallSettings",
-    "Receipt",
-    "Refile",
-    "Refresh",
-    "Refreshed",
-    "Remembered",
-    "Rerank",
-    "Reranked",
-    "Reword",
-    "SavedNote",
-    "SearchHit",
-    "SecretSettings",
-    "Settings",
-    "SettingsError",
-    "SidecarError",
-    "SnapshotSettings",
-    "Source",
-    "StoreError",
-    "TakenBack",
-    "Text",
-    "Tidied",
-    "Tidy",
-    "ToolResult",
-    "TranscriptError",
-    "TranscriptPage",
-    "Trust",
-    "Turn",
-    "TurnPreview",
-    "UnreadableNote",
-    "UsageSum",
-    "Visible",
-    "WorkspaceError",
-]
-
-# By module; all others are errors.
-_PLACES = {
+# By module: a name is imported when it is first used.
+_NAMES = {
     "pipimem.clock": "Clock",
+    "pipimem.errors": "ArgumentError BudgetSpent NothingFound PipimemError SidecarError StoreError",
     "pipimem.llm.embedding": "Embedder",
-    "pipimem.memory.requests": "MemoryRequest",
-    "pipimem.notes.kinds": "Kind",
+    "pipimem.notes.kinds": "File Kind",
     "pipimem.notes.message": "Message",
-    "pipimem.notes.operations": "Author Bullet Change Trust",
+    "pipimem.notes.operations": "Author Change Trust",
     "pipimem.observer": "Observer Operation",
-    "pipimem.recall.scoring": "Part",
-    "pipimem.recall.items": "Item Source",
-    "pipimem.recall.candidate": "Candidate",
+    "pipimem.recall.items": "Candidate Item Source",
     "pipimem.recall.recall": "Recall",
     "pipimem.runtime.channel": "Channel",
-    "pipimem.runtime.pipimem": "Pipimem",
-    "pipimem.runtime.turns": "Receipt Turn Visible",
-    "pipimem.notes.files": "File",
-    "pipimem.runtime.notes": "ChannelNotes Remembered",
     "pipimem.runtime.forgetting": "By ById Text",
-    "pipimem.runtime.history": "ChannelHistory EntryOrigin LoggedChange TakenBack",
-    "pipimem.runtime.note_edits": "EditConflict EntryPlace ForgetPreview SavedNote",
-    "pipimem.runtime.note_view": "ListedEntry NoteBlock NoteView",
-    "pipimem.runtime.observability.json_logs": "JsonLogFormatter OperationLog",
-    "pipimem.runtime.talk": "ChannelTalk TranscriptPage",
-    "pipimem.runtime.recall_preview": "TurnPreview",
+    "pipimem.runtime.history": "ChannelHistory",
+    "pipimem.runtime.note_view": "ListedEntry",
+    "pipimem.runtime.notes": "ChannelNotes",
+    "pipimem.runtime.pipimem": "Pipimem",
     "pipimem.runtime.search_service": "SearchHit",
+    "pipimem.runtime.talk": "ChannelTalk",
     "pipimem.runtime.tools.calls": "ToolResult",
-    "pipimem.runtime.upkeep": "JobRun",
-    "pipimem.runtime.usage_sums": "UsageSum",
-    "pipimem.store.workspace": "ChannelInfo",
-    "pipimem.text.private": "PrivateCounts",
+    "pipimem.runtime.turns": "Receipt Turn Visible",
+    "pipimem.settings": "Settings",
+}
+# What 0.2 offered here, by the module that offers it now; it goes in 0.4.0.
+_MOVED = {
+    "pipimem.assistant": (
+        "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge "
+        "Refile Refresh Refreshed Rerank Reranked Reword Tidied Tidy"
+    ),
+    "pipimem.errors": (
+        "AnswerRefused ArchiveError CannotTakeBack ChannelError ChannelMoved DatabaseUnavailable "
+        "JournalError LockLost LockTimeout ModelTimeout ModelUnavailable NoProgress SettingsError "
+        "TranscriptError UnreadableNote WorkspaceError"
+    ),
+    "pipimem.logs": "JsonLogFormatter OperationLog",
+    "pipimem.results": (
+        "ChannelInfo EditConflict EntryOrigin EntryPlace ForgetPreview LoggedChange MemoryRequest "
+        "NoteBlock NoteView Part PrivateCounts Remembered SavedNote TakenBack TranscriptPage "
+        "TurnPreview UsageSum"
+    ),
     "pipimem.settings": (
         "BudgetSettings CompactionSettings DingTalkSettings EmbedderSettings FleetSettings "
         "GroupSettings MaintenanceSettings ModelSettings ObservabilitySettings PrivateSettings "
-        "RecallSettings SecretSettings Settings SnapshotSettings"
-    ),
-    "pipimem.sidecar.tasks": (
-        "Assistant Call Consolidate Consolidated Fold Folded KnownEntry Learned Merge Over Refile "
-        "Refresh Refreshed Rerank Reranked Reword Tidied Tidy"
+        "RecallSettings SecretSettings SnapshotSettings"
     ),
 }
-_MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
+# What 0.2 offered here under another name: where the type is, and what it is called now.
+_RENAMED = {
+    "Bullet": ("pipimem.notes.operations.Bullet", "pipimem.assistant.HistoryItem"),
+    "NoteFiles": ("pipimem.runtime.notes.ChannelNotes", "pipimem.ChannelNotes"),
+    "Over": ("pipimem.sidecar.tasks.Outdated", "pipimem.assistant.Outdated"),
+    "TranscriptPages": ("pipimem.runtime.talk.ChannelTalk", "pipimem.ChannelTalk"),
+}
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name when it is first used."""
-    if name not in __all__:
-        raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
-    value: object = getattr(import_module(_MODULES.get(name, "pipimem.errors")), name)
-    globals()[name] = value
-    return value
+def _modules_by_name(names_by_module: dict[str, str]) -> dict[str, str]:
+    return {name: module for module, names in names_by_module.items() for name in names.split()}
+
+
+_MODULES, _MOVED_TO = _modules_by_name(_NAMES), _modules_by_name(_MOVED)
+
+__all__ = sorted(_MODULES)
+
+if not TYPE_CHECKING:  # or checkers would accept every name
+
+    def __getattr__(name: str) -> object:
+        """Import a public name when it is first used, with a warning if it has moved."""
+        new = ""
+        if name in _MODULES:
+            path = f"{_MODULES[name]}.{name}"
+        elif name in _RENAMED:
+            path, new = _RENAMED[name]
+        elif name in _MOVED_TO:
+            path = new = f"{_MOVED_TO[name]}.{name}"
+        else:
+            raise AttributeError(f"module 'pipimem' has no attribute {name!r}")
+        if new:
+            warnings.warn(
+                f"pipimem.{name} is {new}; the old name works until 0.4.0",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+        module, _, attribute = path.rpartition(".")
+        value: object = getattr(import_module(module), attribute)
+        globals()[name] = value  # so that it warns once
+        return value
 
 
 def __dir__() -> list[str]:

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Protocol
 
 from pipimem.errors import ArgumentError
+
+# What hosts use; the rest is the runtime's.
+__all__ = ["Observer", "Operation"]
 
 OperationKind = Literal[
     "turn", "store_turn", "recall", "search", "compaction", "forget", "job", "commit", "model"
@@ -121,19 +126,22 @@ class Observers:
         """Tell all of a beginning; what each of them wants back at the end."""
         begun: list[tuple[Observer, object]] = []
         for observer in self._all:
-            try:
+            with self._drop_if_it_raises(observer):
                 begun.append((observer, observer.begin(operation)))
-            except Exception as error:  # noqa: BLE001 - who watches must not break what it watches
-                self._drop(observer, error)
         return begun
 
     def end(self, operation: Operation, begun: list[tuple[Observer, object]]) -> None:
         """Tell those who heard of the beginning of the end, the last one first."""
         for observer, given in reversed(begun):
-            try:
+            with self._drop_if_it_raises(observer):
                 observer.end(operation, given)
-            except Exception as error:  # noqa: BLE001 - as above
-                self._drop(observer, error)
+
+    @contextmanager
+    def _drop_if_it_raises(self, observer: Observer) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - who watches must not break what it watches
+            self._drop(observer, error)
 
     def _drop(self, observer: Observer, error: Exception) -> None:
         self._all = tuple(each for each in self._all if each is not observer)

@@ -87,7 +87,7 @@ def fleet_rights() -> str:
 
 
 def rules(name: str) -> str:
-    """The text of `data/rules/<name>.txt`: patterns of the offline rules."""
+    """The text of `data/rules/<name>.txt`: patterns of how people talk."""
     return (_HERE / "data" / "rules" / f"{name}.txt").read_text(encoding="utf-8")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from math import inf
 from typing import Any, Literal, NewType, get_args, get_origin, get_type_hints
 
@@ -283,12 +284,10 @@ def _refuse_unknown(
 ) -> None:
     for name in table:
         if name not in known:
-            import difflib  # 6 ms, only to word an error
-
             if f"{where} {name}" in _REPLACED:
                 raise SettingsError(f"{where} {name} {_REPLACED[f'{where} {name}']}")
             home = _home_of(name)
-            near = difflib.get_close_matches(name, known, n=1)
+            near = get_close_matches(name, known, n=1)
             hint = f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(known)}"
             hint = f"; it belongs under [{home}]" if home else hint
             raise SettingsError(f"{where}: unknown {what} {name!r}{hint}")

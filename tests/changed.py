@@ -12,7 +12,7 @@ ROOT = TESTS.parent
 READ_BY = {
     "benchmarks": "tests/benchmarks",
     "pipimem/data/recall": "tests/recall",
-    "pipimem/data/rules": "tests/sidecar",
+    "pipimem/data/rules": "tests/sidecar tests/text/talk",
     "pipimem/data/synonyms": "tests/recall",
     "pipimem/data": "tests/text",
     "pipimem": "tests/test_*.py",
@@ -46,10 +46,14 @@ def tests_of(file: str) -> set[str]:
     if path.parts[0] == "tests":
         is_ours = path.match("test_*.py") and not any(map(path.is_relative_to, APART))
         return {file} if is_ours and (ROOT / path).exists() else set()
-    for folder, pattern in READ_BY.items():
+    for folder, patterns in READ_BY.items():
         # A module right in pipimem/ has no floor; those of the floors are handled below.
         if path.is_relative_to(folder) and (folder != "pipimem" or len(path.parts) == 2):
-            return {str(found.relative_to(ROOT)) for found in ROOT.glob(pattern)}
+            return {
+                str(found.relative_to(ROOT))
+                for pattern in patterns.split()
+                for found in ROOT.glob(pattern)
+            }
     floor = TESTS / path.parts[1] if path.parts[0] == "pipimem" else TESTS / "house"
     return {str(floor.relative_to(ROOT))} if floor.is_dir() else set()
 

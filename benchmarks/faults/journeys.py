@@ -12,8 +12,7 @@ from pathlib import Path
 
 import anyio
 from pipimem import Clock, Message, Pipimem
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import (
     Add,
     AddBlock,

@@ -16,7 +16,7 @@ from typing import Any
 
 from pipimem import Message
 from pipimem.errors import PipimemError
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.operations import Author
 from pipimem.store.fleet.database import Database
 from pipimem.store.forget.verify import traces

@@ -32,11 +32,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from pipimem import Channel, Kind, Message, Pipimem, Settings
-from pipimem.notes.operations import Bullet, Trust
+from pipimem.notes.operations import Trust
 from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import GroupSettings, MaintenanceSettings
 from pipimem.sidecar.rules import Offline
-from pipimem.sidecar.tasks import Consolidated, Learned
+from pipimem.sidecar.tasks import Consolidated, HistoryItem, Learned
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.testing import FixedClock, ScriptedAssistant
 
@@ -105,7 +105,10 @@ def believed(payload: Payload) -> Consolidated:
     learned.append(_item(f"Mallory wants the bot to do so: {order}", payload.source))
     said = (*_TALK, *payload.messages)
     learned += [_item(one.content[:_ITEM_CHARS], one.id) for one in said]
-    history = (Bullet(order[:_ITEM_CHARS], (payload.source,)), Bullet("They spoke", ("a1",)))
+    history = (
+        HistoryItem(order[:_ITEM_CHARS], (payload.source,)),
+        HistoryItem("They spoke", ("a1",)),
+    )
     sheet = {"Current State": (order,), "Constraints": (order,), "Session Title": (order[:60],)}
     return Consolidated(tuple(learned), (), order[:60], history, sheet)
 
@@ -207,7 +210,7 @@ async def judged(
                 _item(text, "p1", kind, explicit=True),
                 _item(f"{speaker} wants it so: {text}", "p1"),
             )
-            bullets = (Bullet(text, ("p1",)),)
+            bullets = (HistoryItem(text, ("p1",)),)
             script.then("consolidate", Consolidated(items, (), "", bullets, {}))
             await channel.after_turn(None, said)
             await channel.before_compaction()

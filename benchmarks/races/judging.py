@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipimem.notes.files import File, etag
+from pipimem.notes.kinds import File, etag
 from pipimem.store.journal.records import JournalRecord
 from pipimem.text.markdown.line_edits import spliced
 

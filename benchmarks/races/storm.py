@@ -17,8 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from pipimem.errors import StoreError
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.journal.records import JournalRecord

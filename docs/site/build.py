@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 ROOT = Path(__file__).parents[2]
 _TAKEN = ("[A-Z]*.md", "LICENSE", "docs", "examples", "integrations")
-_LEFT = shutil.ignore_patterns("__pycache__", "site", "generate.py")
+_LEFT = shutil.ignore_patterns("__pycache__", "site", "generate.py", "*.in.md")
 _LINK = re.compile(r"\[([^\]]+)\]\(([\w./-]+\.md)\)")
 # Of the two front pages: the heading of the table of all documents.
 _TABLES = {"en": ("README.md", "## Documentation"), "zh": ("README.zh-CN.md", "## 更多")}

@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from pipimem.errors import worded
+
 # Most commands build what they need once and end: looking through it every 700 objects is 15 of
 # 350 ms of a `recall` of 5,000 entries. One that stays still collects.
 _COLLECT = (100_000, 20, 100)
@@ -21,8 +23,6 @@ def main() -> None:
     try:
         pipimem(prog_name="pipimem")
     except OSError as error:  # a disk that has no room for the help
-        from pipimem.errors import worded
-
         _drop_unprinted()
         sys.exit(f"pipimem: {worded(error)}")
     except SystemExit as ended:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from pipimem.observer import Observer
     from pipimem.settings import ObservabilitySettings
 
-_JSON_LOGS = "pipimem.runtime.observability.json_logs"
+_JSON_LOGS = "pipimem.logs"
 
 
 def log_observers(settings: ObservabilitySettings) -> list[Observer]:
@@ -17,7 +17,7 @@ def log_observers(settings: ObservabilitySettings) -> list[Observer]:
 
     Raises `SettingsError` for a format that there is not.
     """
-    from pipimem.runtime.observability.json_logs import OperationLog, log_as_json, wants_json
+    from pipimem.logs import OperationLog, log_as_json, wants_json
 
     if not wants_json(settings.logs):
         return []
@@ -34,9 +34,8 @@ def logs_are_json() -> bool:
 
 def logged(text: str, level: Literal["INFO", "WARNING", "ERROR"] = "INFO") -> bool:
     """Write a sentence as a log line where those are JSON; whether it was."""
-    if not logs_are_json():
+    loaded = sys.modules.get(_JSON_LOGS)
+    if loaded is None or not loaded.logs_are_json():
         return False
-    import logging  # 5 ms, loaded with them
-
-    logging.getLogger("pipimem.cli").log(logging.getLevelName(level), "%s", text)
+    loaded.log_sentence(level, text)
     return True

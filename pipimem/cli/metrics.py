@@ -35,9 +35,7 @@ class MetricsOptions:
         if not self.address:
             yield
             return
-        from pipimem.runtime.observability.metrics import Metrics
-        from pipimem.runtime.observability.readiness import Readiness
-        from pipimem.serving.metrics_endpoint import Address, serving_metrics
+        from pipimem.serving.metrics_endpoint import Address, serve_workspace_metrics
 
         address = Address.parsed(self.address)
         if not (address.is_loopback or self.is_public):
@@ -45,8 +43,7 @@ class MetricsOptions:
                 f"other machines would reach {address.shown}, and nothing asks them who they are; "
                 "add --metrics-public, or choose 127.0.0.1"
             )
-        metrics = Metrics(pipimem, Readiness(pipimem, *problems))
-        async with serving_metrics(metrics, address) as taken:
+        async with serve_workspace_metrics(pipimem, address, *problems) as taken:
             note(f"metrics at http://{taken.shown}/metrics, with /healthz and /readyz")
             yield
 

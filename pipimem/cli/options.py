@@ -7,15 +7,16 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
 from pipimem.cli.log_lines import log_observers
 from pipimem.cli.output import Failed
 from pipimem.errors import PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.channel_access import ChannelAccess, WorkspaceStore
 from pipimem.settings import Settings, settings_from
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 NOTES: Mapping[str, File] = {
     "session": File.SESSION,
@@ -83,20 +85,6 @@ class Chosen:
         return run(done)
 
 
-def workspace_folder(option: str | None, variable: str | None, here: Path) -> Path:
-    """The workspace that is meant: the option, else the variable.
-
-    Without both it is the nearest folder with a pipimem.toml, else ./workspace.
-    """
-    named = option or variable
-    if named:
-        return Path(named)
-    for folder in (here, *here.parents):
-        if (folder / "pipimem.toml").is_file():
-            return folder
-    return Path("workspace")
-
-
 def run(work: Callable[[], Awaitable[T]]) -> T:
     """Run a command's work on an event loop, and return what it returns.
 
@@ -125,7 +113,17 @@ class _FileName(click.Choice[str]):
         return super().convert(value.lower().removesuffix(".md"), param, ctx)
 
 
-chosen = click.make_pass_decorator(Chosen)
+def chosen(command: Callable[Concatenate[Chosen, P], T]) -> Callable[P, T]:
+    """Give a command the workspace and the model of this call as its first argument."""
+
+    @wraps(command)
+    def with_chosen(*args: P.args, **kwargs: P.kwargs) -> T:
+        workspace, model = click.get_current_context().obj
+        return command(Chosen(workspace, model), *args, **kwargs)
+
+    return with_chosen
+
+
 channel = click.argument("channel")
 note_file = click.argument("file", type=_FileName([*NOTES], case_sensitive=False), required=False)
 kind = click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from pipimem.cli.options import BatchQuery, Chosen
 from pipimem.cli.output import fields, one_line, progress, record, say, table
@@ -18,11 +18,9 @@ from pipimem.runtime.recall_preview import (
     explained,
     headed,
 )
+from pipimem.runtime.search_service import Hit, SearchService
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import clipped, estimate
-
-if TYPE_CHECKING:
-    from pipimem.runtime.search_service import Hit, SearchService
 
 T = TypeVar("T")
 
@@ -156,8 +154,6 @@ def search_service(chosen: Chosen) -> Iterator[SearchService]:
 
     Where reading them takes long there is a bar.
     """
-    from pipimem.runtime.search_service import SearchService  # not for `recall`
-
     begun = time.monotonic()
     stack = ExitStack()
     bars: list[Callable[[int], None]] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,8 +17,7 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
-from pipimem.llm import circuit_breaker
-from pipimem.llm.loop_guard import prompt_hash
+from pipimem.llm import usage_state
 from pipimem.llm.metering import Attempt, abandoned
 from pipimem.llm.request import ModelRequest, Price
 from pipimem.llm.usage_state import (
@@ -28,6 +27,7 @@ from pipimem.llm.usage_state import (
     has_cost_limit,
     has_token_limit,
     midnight,
+    prompt_hash,
 )
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.observer import Observers
@@ -114,13 +114,14 @@ class Admission:
         left = request.timeout - (anyio.current_time() - started)
         request = replace(request, timeout=max(0.0, left))
         placed = Future[tuple[str, Attempt]]()
-        try:
-            await to_thread.run_sync(lambda: placed.set_result(self._reserve(request, found)))
-        except BaseException:
+        with ExitStack() as undo:
             # asyncio's own `Task.cancel` does not wait for a thread, whatever shields there are:
             # the reservation is released now, or as soon as it is placed.
-            placed.add_done_callback(lambda done: self.ledger.release(done.result()[0]))
-            raise
+            undo.callback(
+                placed.add_done_callback, lambda done: self.ledger.release(done.result()[0])
+            )
+            await to_thread.run_sync(lambda: placed.set_result(self._reserve(request, found)))
+            undo.pop_all()
         return placed.result()[1]
 
     def admit_in_thread(self, request: ModelRequest, price: Price | None) -> Attempt:
@@ -263,16 +264,16 @@ def _check_circuit(
     state: UsageState, request: ModelRequest, others: Sequence[Reservation], now: datetime
 ) -> None:
     """Raises `ModelUnavailable` where the breaker is open, or another request probes the model."""
-    circuit = circuit_breaker.circuit_name(request.model, request.task)
+    circuit = usage_state.circuit_name(request.model, request.task)
     circuit_state = state.circuits.get(circuit)
     if circuit_state is None or not circuit_state.tripped:
         return
     if circuit_state.open_at(now):
-        raise ModelUnavailable(circuit_breaker.formatted(circuit, circuit_state, now))
+        raise ModelUnavailable(usage_state.formatted(circuit, circuit_state, now))
     for other in others:
-        if circuit_breaker.circuit_name(other.model, other.task) == circuit:
+        if usage_state.circuit_name(other.model, other.task) == circuit:
             raise ModelUnavailable(
-                f"{circuit} {circuit_breaker.why(circuit_state)}, and another request is trying "
+                f"{circuit} {usage_state.why(circuit_state)}, and another request is trying "
                 "whether it is back."
             )
 

@@ -99,10 +99,9 @@ class Attempt:
         try:
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(self._record_once, line)
-        except BaseException:
+        finally:
             # A cancel of asyncio itself heeds no shield, and may come before the thread began.
             self._record_once(line)
-            raise
 
     def _observed_line(self, error: BaseException | None) -> Usage | None:
         """The line of the ledger; who observes the attempt is told of it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from enum import Enum
+from typing import TypeVar
 
 import msgspec
 
@@ -12,37 +13,64 @@ from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
 from pipimem.llm.request import Schema
 
+S = TypeVar("S", bound=msgspec.Struct)
+
 # A provider takes a thousand or so names in a schema, and a grammar of that many is slow.
 _MOST_NAMED = 300
 # These may be empty, and are joined into one line.
 _LABELS = frozenset({"title", "speaker", "why"})
 # Fields with ids of entries that change: each entry may be named once in an answer.
 _CHANGED = frozenset({"id", "ids", "replaces"})
+# A model may leave these out; other fields have defaults for rules and hosts alone.
+_OPTIONAL = frozenset({"over", "title", "speaker", "explicit", "replaces", "reword", "sheet"})
+# Rules and guards set these, a model never: they stand in no schema.
+_OURS = frozenset({"weight", "quote_reason"})
+# These come first in a schema, in this order. A grammar makes a model keep it, and it writes better
+# when it has named its sources before the text.
+_FIRST = ("drop", "sources", "speaker", "id", "ids", "text")
 
-# By the name of a field: what its ids name ("entry", "message"), and the ids that were shown.
-Ids = Mapping[str, tuple[str, Sequence[str]]]
+# By the name of a field: what its ids name ("entry", "message"), and the true ids by those shown.
+Ids = Mapping[str, tuple[str, Mapping[str, str]]]
 
 
-def decoded(answer: str, shape: type[msgspec.Struct]) -> msgspec.Struct:
+def decoded(answer: str, shape: type[S]) -> S:
     """The one JSON object of an answer as `shape`; raises `AnswerRefused` with the reason."""
     text = extract_json(answer)
     try:
-        return msgspec.json.decode(text, type=shape)
+        found = msgspec.json.decode(text, type=shape)
     except msgspec.ValidationError as reason:
         raise AnswerRefused(f"The answer does not have the asked-for shape: {reason}.") from reason
     except msgspec.DecodeError as reason:
         raise AnswerRefused(f"The answer is not valid JSON: {reason}.") from reason
+    for problem in _wrong_fields(found, msgspec.json.decode(text)):
+        raise AnswerRefused(f"The answer does not have the asked-for shape: Object {problem}.")
+    return found
 
 
-def checked(answer: msgspec.Struct, ids: Ids) -> dict[str, Any]:
-    """The answer as plain values: texts are stripped, lists of texts lose their repetitions.
+def _wrong_fields(value: object, said: object, path: str = "$") -> Iterator[str]:
+    """Yield what is wrong with the fields of `said`, the JSON of `value`, and where."""
+    where = "" if path == "$" else f" - at `{path}`"
+    match value, said:
+        case msgspec.Struct(), dict():
+            for name in value.__struct_fields__:
+                if name in said and name in _OURS:
+                    yield f"contains unknown field `{name}`{where}"
+                elif name in said:
+                    yield from _wrong_fields(getattr(value, name), said[name], f"{path}.{name}")
+                elif name not in _OPTIONAL | _OURS:
+                    yield f"missing required field `{name}`{where}"
+        case tuple(), list():
+            for place, (inner, one) in enumerate(zip(value, said, strict=True)):
+                yield from _wrong_fields(inner, one, f"{path}[{place}]")
+
+
+def checked(answer: S, ids: Ids) -> S:
+    """Return the answer with true ids and stripped texts; lists of texts lose their repetitions.
 
     Raises `AnswerRefused` for an id that was never shown, an entry that two items want to change,
     and a text that is empty or has several lines.
     """
-    check = _Check(ids)
-    fields = msgspec.to_builtins(answer)
-    return {name: check.value(value, name, name) for name, value in fields.items()}
+    return _Check(ids).struct(answer, "")
 
 
 @dataclass(slots=True)
@@ -52,24 +80,30 @@ class _Check:
     ids: Ids
     changed: set[str] = field(default_factory=set)
 
+    def struct(self, struct: S, field: str) -> S:
+        """A struct that stands in `field`, with its fields checked."""
+        names = struct.__struct_fields__
+        return type(struct)(
+            **{name: self.value(getattr(struct, name), name, field) for name in names}
+        )
+
     def value(self, value: object, field: str, item: str) -> object:
         """The value of a field, inside the list `item`."""
         match value:
-            case dict():
-                return {name: self.value(inner, name, field) for name, inner in value.items()}
+            case msgspec.Struct():
+                return self.struct(value, field)
             case [str(), *_]:
-                return list(dict.fromkeys(self.value(one, field, field) for one in value))
-            case list():
-                return [self.value(one, field, field) for one in value]
-            case str():
+                return tuple(dict.fromkeys(self.value(one, field, field) for one in value))
+            case tuple():
+                return tuple(self.value(one, field, field) for one in value)
+            case str() if not isinstance(value, Enum) and field not in _OURS:
                 return self._text(value, field, item)
             case _:
                 return value
 
     def _text(self, text: str, field: str, item: str) -> str:
         if field in self.ids:
-            self._check_id(text, field)
-            return text
+            return self._true_id(text, field)
         if field in _LABELS:
             return " ".join(text.split())
         stripped = text.strip()
@@ -79,7 +113,7 @@ class _Check:
             raise AnswerRefused(f"A text of {item} has several lines; write each on one line.")
         return stripped
 
-    def _check_id(self, name: str, field: str) -> None:
+    def _true_id(self, name: str, field: str) -> str:
         what, shown = self.ids[field]
         if name not in shown:
             raise AnswerRefused(
@@ -91,6 +125,7 @@ class _Check:
                     f"The entry [{name}] is changed twice; name it in one item only."
                 )
             self.changed.add(name)
+        return shown[name]
 
 
 def schema_of(
@@ -99,17 +134,20 @@ def schema_of(
     enums: Mapping[str, list[str]],
     bounds: Mapping[str, int],
     lengths: Mapping[str, int],
+    hidden: Set[str] = frozenset(),
 ) -> Schema:
     """The JSON schema of `shape`, without references and with every field required.
 
     Providers' strict modes want both, and small servers do not follow references. The `enums`, by
     field, keep a model from making up an id: each stands where its field comes first, for a schema
     is paid for as the prompt is; more than 300 names are left out. `bounds` are how many items the
-    list of a field may have, `lengths` how many characters a text that is asked for there.
+    list of a field may have, `lengths` how many characters a text that is asked for there. Fields
+    that are `hidden` are left out.
     """
     _, parts = msgspec.json.schema_components([shape], ref_template="{name}")
     known = {field: names for field, names in enums.items() if 0 < len(names) <= _MOST_NAMED}
-    inlined = _Inliner(parts, known, bounds, lengths).node(parts[shape.__name__], "")
+    inliner = _Inliner(parts, known, bounds, lengths, _OURS | hidden)
+    inlined = inliner.node(parts[shape.__name__], "")
     assert isinstance(inlined, dict)
     return Schema(name, inlined)
 
@@ -119,13 +157,14 @@ class _Inliner:
     """Replaces references by the `parts` they name, and a string by the enum of its field.
 
     An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field,
-    `lengths` those of texts.
+    `lengths` those of texts. Fields that are `hidden` are left out.
     """
 
     parts: Mapping[str, Mapping[str, object]]
     enums: dict[str, list[str]]
     bounds: Mapping[str, int]
     lengths: Mapping[str, int]
+    hidden: Set[str]
 
     def node(self, node: object, field: str) -> object:
         """A node of the schema, `field` is the property it belongs to."""
@@ -146,7 +185,9 @@ class _Inliner:
                 return node
 
     def _strict_object(self, properties: Mapping[object, object]) -> dict[str, object]:
-        fields = {str(name): self.node(value, str(name)) for name, value in properties.items()}
+        names = [str(name) for name in properties if name not in self.hidden]
+        names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
+        fields = {name: self.node(properties[name], name) for name in names}
         return {
             "type": "object",
             "properties": fields,
@@ -161,6 +202,6 @@ class _Inliner:
         for key, value in node.items():
             if key == "items":
                 kept[key] = self.node(value, field)
-            elif key not in {"title", "default"}:
+            elif key not in {"title", "description", "default"}:
                 kept[key] = self.node(value, "")
         return kept

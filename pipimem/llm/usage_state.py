@@ -2,18 +2,158 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from math import inf
 
 from pipimem.errors import BudgetSpent
-from pipimem.llm import circuit_breaker
-from pipimem.llm.circuit_breaker import CircuitState
-from pipimem.llm.loop_guard import LoopGuard
-from pipimem.llm.request import Price
+from pipimem.llm.request import Price, PromptMessage
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.settings import BudgetSettings
+from pipimem.text.dates.bounds import later
+
+# A failure weighs four, a refused answer one. Twenty are five failures in a row: a task tries three
+# times, so one bad minute of a provider does not open the breaker, two tasks in a row do. Or twenty
+# refused answers: one window that a model cannot cope with is halved and set aside in fewer; a
+# model that gives twenty useless answers in a row over all channels is no use to anybody.
+_FAILURE_LIMIT = 20
+_WEIGHTS = {"timeout": 4, "error": 4, "refused": 1, "denied": _FAILURE_LIMIT}
+# The first pause lets a provider restart; the longest still finds within the hour that it is back.
+_FIRST_PAUSE = timedelta(minutes=1)
+_LONGEST_PAUSE = timedelta(hours=1)
+
+
+def circuit_name(model: str, task: str) -> str:
+    """The name of the breaker a request is under: the model's own, or its separate one for rerank.
+
+    A rerank has seconds where other tasks have minutes, so its failures say little about them.
+    """
+    return f"{model} (rerank)" if task == "rerank" else model
+
+
+@dataclass(frozen=True, slots=True)
+class CircuitState:
+    """The weight of a model's failures since its last accepted answer; blocked before `until`.
+
+    `is_denied` says that the key was the last reason.
+    """
+
+    failures: int = 0
+    pause: timedelta = timedelta()
+    until: datetime | None = None
+    reason: str = ""
+    is_denied: bool = False
+
+    @property
+    def tripped(self) -> bool:
+        """Whether it failed too often; after `until` one request at a time may probe it."""
+        return self.until is not None
+
+    def open_at(self, now: datetime) -> bool:
+        """Whether no request may be sent."""
+        return self.until is not None and now < self.until
+
+
+def updated(state: CircuitState, usage: Usage, now: datetime) -> CircuitState:
+    """The state after an attempt that ended at `now`.
+
+    Outcomes that say nothing about the model (such as `cancelled`) leave it as it is, and so do
+    requests that were already under way when the breaker opened.
+    """
+    if usage.outcome == "ok":
+        return CircuitState()
+    weight = _WEIGHTS.get(usage.outcome, 0)
+    if not weight or state.open_at(now):
+        return state
+    failures = min(state.failures + weight, _FAILURE_LIMIT)
+    counted = replace(
+        state, failures=failures, reason=usage.reason, is_denied=usage.outcome == "denied"
+    )
+    if failures < _FAILURE_LIMIT:
+        return counted
+    pause = min(state.pause * 2 or _FIRST_PAUSE, _LONGEST_PAUSE)
+    return replace(counted, pause=pause, until=later(now, pause))
+
+
+def formatted(circuit: str, state: CircuitState, now: datetime) -> str:
+    """The state in words, for errors and `status`; the last failure's reason comes first."""
+    if state.until is None:
+        return f"{circuit}: fine"
+    if now < state.until:
+        until = f"{state.until:%H:%M:%S}"
+        return f"{state.reason} ({circuit} {why(state)} and is left alone until {until}.)"
+    return f"{state.reason} ({circuit} {why(state)}; one request may try whether it is back.)"
+
+
+def why(state: CircuitState) -> str:
+    """Why it is left alone, after the name of the model."""
+    return "has no key that is taken" if state.is_denied else "failed too often"
+
+
+# Tasks that change memory when their answer is accepted: the same prompt again means that nothing
+# came of it. A person may well say the same twice, so `chat` is not among them.
+_MUST_PROGRESS = frozenset({"consolidate", "refresh", "tidy", "fold"})
+# Something outside may be fixed by then (a full disk): 24 needless requests a day at most.
+_WINDOW = timedelta(hours=1)
+# Within a process the second time is one too many. Another process may be a person who looked first
+# (a dry run) and then did it, or took something back: there it is the third.
+_LOOP_LIMIT = 2
+_OWN_WEIGHT = 2
+# Enough to tell two prompts of one channel and task apart.
+_HASH_BYTES = 8
+
+
+def prompt_hash(messages: Sequence[PromptMessage]) -> str:
+    """A hash of all roles and contents, 16 hexadecimal digits."""
+    digest = hashlib.blake2b(digest_size=_HASH_BYTES)
+    for message in messages:
+        digest.update(f"{message.role}\0{message.content}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class _Accepted:
+    prompt: str
+    when: datetime
+    weight: int
+
+    def covers(self, prompt: str, now: datetime) -> bool:
+        """Whether it is the same prompt, less than an hour ago."""
+        return self.prompt == prompt and now - self.when < _WINDOW
+
+
+@dataclass(slots=True)
+class LoopGuard:
+    """The last prompt of each channel and task whose answer was accepted, and when."""
+
+    _accepted: dict[tuple[str, str], _Accepted] = field(default_factory=dict)
+
+    def count(self, usage: Usage, now: datetime, *, own: bool = False) -> None:
+        """Takes in one line of the usage ledger; `own` if this process made the request."""
+        if usage.outcome != "ok" or not usage.prompt or usage.task not in _MUST_PROGRESS:
+            return
+        key = usage.channel, usage.task
+        weight = _OWN_WEIGHT if own else 1
+        last = self._accepted.get(key)
+        if last is not None and last.covers(usage.prompt, now):
+            weight += last.weight
+        self._accepted[key] = _Accepted(usage.prompt, now, weight)
+
+    def refusal(self, channel: str, task: str, prompt: str, now: datetime) -> str:
+        """Why this prompt must not be sent now, in words; empty if it may."""
+        last = self._accepted.get((channel, task))
+        if last is None or not last.covers(prompt, now) or last.weight < _LOOP_LIMIT:
+            return ""
+        again = last.when + _WINDOW
+        return (
+            f"The same {task} of {channel} was answered and accepted at {last.when:%H:%M:%S} and "
+            f"nothing came of it: it is not paid for again before {again:%H:%M:%S} unless the "
+            "talk changes. `pipimem log` shows what was committed, `pipimem doctor` what stands "
+            "in the way."
+        )
+
 
 # A shorter answer would most often be cut, refused and paid for nothing; a usual one takes 300 to
 # 1,500 tokens.
@@ -98,9 +238,9 @@ class UsageState:
             amount = Amount(usage.tokens, usage.dollars)
             self.total += amount
             self.channels[usage.channel] = self.channels.get(usage.channel, _NOTHING) + amount
-        circuit = circuit_breaker.circuit_name(usage.model, usage.task)
+        circuit = circuit_name(usage.model, usage.task)
         before = self.circuits.get(circuit, CircuitState())
-        self.circuits[circuit] = circuit_breaker.updated(before, usage, when)
+        self.circuits[circuit] = updated(before, usage, when)
         self.loop_guard.count(usage, when, own=own)
 
     def budgets(self, channel: str, reserved: Iterable[Reservation] = ()) -> tuple[Budget, Budget]:

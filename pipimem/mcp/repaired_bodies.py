@@ -9,7 +9,7 @@ import anyio
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pipimem.text.surrogates import storable_json
+from pipimem.text.characters import storable_json
 
 # As the SDK's bound, which answers a longer one with 413.
 _LONGEST_BODY = 4 << 20

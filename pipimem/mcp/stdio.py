@@ -30,7 +30,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from pipimem.text.surrogates import storable_json
+from pipimem.text.characters import storable_json
 
 # So long calls that are under way may go on when the input has ended.
 _GRACE = 10.0

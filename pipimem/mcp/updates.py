@@ -18,7 +18,7 @@ from mcp.server.session import ServerSession
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
 
 from pipimem.errors import PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.maintenance.watch import Watch
 
 if TYPE_CHECKING:

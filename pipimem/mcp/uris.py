@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from pipimem.errors import NothingFound
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 
 _PREFIX = "pipimem://"
 _FORM = re.compile(r"pipimem://[^/?#]+(/[^/?#]+)+")

@@ -14,9 +14,9 @@ from typing import Literal
 
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.sentences import split
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import directs_conduct, is_risky
+from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
 
 KEPT_AS_QUOTE = "says how the bot is to treat others: kept as a quote"

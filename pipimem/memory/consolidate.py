@@ -31,10 +31,18 @@ from pipimem.notes.operations import (
     Progress,
     targets_of,
 )
-from pipimem.sidecar.rules.consolidating import holds_a_statement
-from pipimem.sidecar.tasks import Assistant, Call, Consolidate, Consolidated, answered, in_thread
+from pipimem.sidecar.tasks import (
+    Assistant,
+    Call,
+    Consolidate,
+    Consolidated,
+    HistoryItem,
+    answered,
+    in_thread,
+)
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
+from pipimem.text.talk.context import holds_a_statement
 from pipimem.text.token_count import clipped
 
 _BULLET_CHARS = 300
@@ -181,7 +189,7 @@ def _history(
 
     Without `since` it closes none, and its bullets wait in the progress.
     """
-    bullets = (_shortened(bullet, window) for bullet in answer.history)
+    bullets = (_shortened(item, window) for item in answer.history)
     pending = weightiest((*notes.ledger.pending, *bullets))
     progress = Progress(
         cursor=window.last,
@@ -223,13 +231,13 @@ def _ended(answer: Consolidated, notes: Notes) -> list[Operation]:
     return [Invalidate(places[each.id], redacted(each.why)) for each in over]
 
 
-def _shortened(bullet: Bullet, window: Window) -> Bullet:
+def _shortened(item: HistoryItem, window: Window) -> Bullet:
     """A line of history, never a message: what a model copied is cut, a quote stays whole."""
-    text = redacted(white_folded(bullet.text))
-    if not bullet.weight:
+    text = redacted(white_folded(item.text))
+    if not item.weight:
         most = _COPIED_CHARS if is_copy(text, window.messages) else _BULLET_CHARS
         text = clipped(text, most)
-    return replace(bullet, text=text, when=when_said(bullet.sources, window.messages))
+    return Bullet(text, item.sources, item.weight, when_said(item.sources, window.messages))
 
 
 def _ends_a_later_word(notes: Notes, op: Operation, then: datetime) -> bool:

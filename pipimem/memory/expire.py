@@ -15,8 +15,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Trust
 from pipimem.text.dates.bounds import aware, end_of, later
-from pipimem.text.markdown.comments import cut
-from pipimem.text.markdown.lines import split_lines
+from pipimem.text.markdown.lines import cut, split_lines
 
 # Days after which an inferred entry that nobody asks for is stale. Constraints and decisions hold
 # until somebody says otherwise, and what stands under a heading of people's own is theirs to judge.

@@ -10,10 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import etag
 from pipimem.notes.headings import month_heading
-from pipimem.notes.history import HistoryBlock, blocks
-from pipimem.notes.notes import Note, Notes
+from pipimem.notes.kinds import etag
+from pipimem.notes.notes import HistoryBlock, Note, Notes, blocks
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks, Job, Operation
 from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, answered
 from pipimem.text.dates.bounds import later
@@ -165,7 +164,7 @@ def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bulle
         if is_refused or any(says_the_same(text, other.text) for other in kept):
             continue
         times = [originals[name].when for name in bullet.sources if name in originals]
-        kept.append(replace(bullet, text=text, when=max(times, default="")))
+        kept.append(Bullet(text, bullet.sources, bullet.weight, max(times, default="")))
     return kept
 
 

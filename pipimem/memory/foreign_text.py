@@ -10,10 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.sentences import split
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import accepts, asks_to_keep, injection_kind
-from pipimem.text.plain_readings import disguised, is_encoded, plain
+from pipimem.text.injection import (
+    accepts,
+    asks_to_keep,
+    disguised,
+    injection_kind,
+    is_encoded,
+    plain,
+)
+from pipimem.text.talk.sentences import split
 
 # So begins the note of the journal on each entry.
 NOBODY_SAID = "out of text that nobody in the talk said"

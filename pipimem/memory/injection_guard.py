@@ -15,6 +15,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, Verdict, bot_conduct
 from pipimem.memory.foreign_text import (
     NOBODY_SAID,
@@ -26,12 +28,11 @@ from pipimem.memory.one_voice import ALONE, OneVoice, one_voice
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
 from pipimem.notes.quote_reason import QuoteReason
-from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidated
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import injection_kind, is_order
-from pipimem.text.plain_readings import is_encoded
+from pipimem.text.injection import injection_kind, is_encoded, is_order
 from pipimem.text.quotes import words_said
+from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
 
 # So begins the note of the journal on each of them.
@@ -204,17 +205,17 @@ def without_injections(
             notes.append(f"{NOBODY_SAID}, learnt from {sources}")
         elif talk.conduct_verdict(item.text, item.sources):
             notes.append(f"{KEPT_AS_QUOTE}, said in {sources}")
-            learned.append(replace(item, quote_reason=QuoteReason.CONDUCT))
+            learned.append(structs.replace(item, quote_reason=QuoteReason.CONDUCT))
         elif place in binding:
             reason = talk.voices.quote_reason
             notes.append(f"{ALONE[reason]}, said in {sources}")
-            learned.append(replace(item, quote_reason=reason))
+            learned.append(structs.replace(item, quote_reason=reason))
         else:
             learned.append(item)
     history = [one for one in answer.history if not talk.why_not_noted(one.text, one.sources)]
     title = "" if talk.why_not_noted(answer.title) else answer.title
     sheet = None if answer.sheet is None else _without(answer.sheet, talk)
-    kept = replace(answer, learned=tuple(learned), history=tuple(history), title=title, sheet=sheet)
+    kept = Consolidated(tuple(learned), answer.over, title, tuple(history), sheet)
     return kept, tuple(notes)
 
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Bullet
-from pipimem.sidecar.rules.sentences import split
-from pipimem.sidecar.tasks import Consolidated, Learned
+from pipimem.sidecar.tasks import Consolidated, HistoryItem, Learned
 from pipimem.text.private import has_mark
-from pipimem.text.secrets import redacted
-from pipimem.text.secrets.marks import holds_mark
+from pipimem.text.secrets import holds_mark, redacted
+from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
 
-_Item = TypeVar("_Item", Learned, Bullet)
+_Item = TypeVar("_Item", Learned, HistoryItem)
 
 SAYS_PRIVATE = "says that something was private"
 """Why a text with the marker of what was private is not learnt."""
@@ -66,7 +63,7 @@ def without_masked(
     history, why_not_noted = _unmasked(answer.history, said)
     title = "" if _refusal(answer.title, said.values()) else answer.title
     sheet = None if answer.sheet is None else unmasked_sheet(answer.sheet, said.values())
-    kept = replace(answer, learned=learned, history=history, title=title, sheet=sheet)
+    kept = Consolidated(learned, answer.over, title, history, sheet)
     return kept, (*why_not_learned, *why_not_noted)
 
 

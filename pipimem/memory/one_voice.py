@@ -19,12 +19,11 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Confirm, Target, Trust
 from pipimem.notes.quote_reason import QuoteReason, awaiting
-from pipimem.sidecar.rules.choosing import sure_kind
-from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import agrees, asks_to_keep, is_order
 from pipimem.text.quotes import begins_with_itself, words_said
+from pipimem.text.talk.sentence_rules import first_section, matches, without_quotes
 
 # So begins the note of the journal on each of them.
 ALONE = {
@@ -219,7 +218,9 @@ def _binds(item: Learned) -> bool:
         return True
     if begins_with_itself(said, item.speaker):
         return False
-    return sure_kind(said) is Kind.CONSTRAINT or (item.kind in _MAY_ORDER and is_order(said))
+    if first_section("worth", without_quotes(said)) == Kind.CONSTRAINT:
+        return True
+    return item.kind in _MAY_ORDER and is_order(said)
 
 
 def _share(part: frozenset[bytes], whole: frozenset[bytes]) -> float:

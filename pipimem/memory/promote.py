@@ -6,6 +6,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from msgspec import structs
+
 from pipimem.memory.item_sources import is_copy, sources_of, with_lead_in
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.one_voice import seconded_by
@@ -35,9 +37,13 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.opposites import denies_the_same
-from pipimem.text.words.shared_words import shares_new_words
-from pipimem.text.words.similarity import SimilarTexts, same_script, same_subject
+from pipimem.text.words.similarity import (
+    SimilarTexts,
+    denies_the_same,
+    same_script,
+    same_subject,
+    shares_new_words,
+)
 
 # What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
 _SURE = 0.85
@@ -125,7 +131,7 @@ def promoted(
 
 def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     """A candidate that is no quote: it has a second voice."""
-    item = replace(candidate.item, quote_reason="")
+    item = structs.replace(candidate.item, quote_reason="")
     return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 

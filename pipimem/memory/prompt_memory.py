@@ -13,7 +13,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
 from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.sidecar.tasks import KnownEntry
-from pipimem.text.words.shared_words import shared_words
+from pipimem.text.words.similarity import shared_words
 
 # About 4,000 tokens: a prompt with a full window stays within 16,000.
 _MOST_CHARS = 12_000

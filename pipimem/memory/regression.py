@@ -9,14 +9,12 @@ from datetime import datetime
 from pipimem.memory.expire import is_dated
 from pipimem.notes.apply import applied
 from pipimem.notes.entry import Entry
-from pipimem.notes.history import blocks
 from pipimem.notes.ledger import Asked
-from pipimem.notes.notes import Notes
+from pipimem.notes.notes import Notes, blocks
 from pipimem.notes.operations import Bullet, Decision, FoldBlocks, Invalidate, Operation
 from pipimem.recall.budget import Limits
-from pipimem.recall.index import Index
+from pipimem.recall.index import Index, IndexSync
 from pipimem.recall.recall import recall
-from pipimem.recall.sync import IndexSync
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.asking import forgotten
-from pipimem.sidecar.rules.patterns import first_match, matches, rules
-from pipimem.sidecar.rules.sentences import split, without_front
+from pipimem.text.talk.asking import forgotten
+from pipimem.text.talk.sentence_rules import first_match, matches, rules
+from pipimem.text.talk.sentences import split, without_front
 
 # Put in the place of a request where a model or the rules read the talk.
 _IN_ITS_PLACE = "[a request to memory]"

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from pipimem.notes.message import Message
-from pipimem.text.han import has_han
+from pipimem.text.characters import has_han
 from pipimem.text.injection import injection_kind
 from pipimem.text.open_sentences import goes_on, is_ended
 

@@ -27,7 +27,7 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.opposites import is_tightened
+from pipimem.text.words.similarity import is_tightened
 
 # About as many as came since the last tidying: what they double or contradict is what there is to
 # tidy.

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
-from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced, without_untagged_blocks
+from pipimem.text.talk.asking import off_the_record
 
 # Beyond this a model loses the middle; longer windows go in slices.
 SLICE_CHARS = 28_000

@@ -10,14 +10,19 @@ from dataclasses import replace
 from datetime import datetime
 
 from pipimem.notes import apply_memory, guards
-from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
 from pipimem.notes.entry import content_id, record_name
-from pipimem.notes.files import File, etag
 from pipimem.notes.headings import block_heading, month_heading, section_of, title_for
-from pipimem.notes.history import blocks
+from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta, Ledger, Record
-from pipimem.notes.note_draft import bullet_text, heading_text, paragraph_text
-from pipimem.notes.notes import Note, Notes, Outcome, Refusal
+from pipimem.notes.note_draft import (
+    MOST_SOURCES,
+    AppliedDraft,
+    bullet_text,
+    heading_text,
+    lines_of,
+    paragraph_text,
+)
+from pipimem.notes.notes import Note, Notes, Outcome, Refusal, blocks
 from pipimem.notes.operations import (
     Add,
     AddBlock,

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from pipimem.notes.apply_draft import MOST_SOURCES, AppliedDraft, lines_of
 from pipimem.notes.entry import Entry, content_id
-from pipimem.notes.files import File
 from pipimem.notes.guards import since
 from pipimem.notes.headings import heading_for, kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
-from pipimem.notes.note_draft import bullet_text
+from pipimem.notes.note_draft import MOST_SOURCES, AppliedDraft, bullet_text, lines_of
 from pipimem.notes.notes import FORGOTTEN
 from pipimem.notes.operations import (
     Add,

@@ -7,10 +7,17 @@ from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
+from pipimem.notes.message import Role
 from pipimem.notes.operations import Target
 from pipimem.text.markdown import parser
 from pipimem.text.markdown.lines import white_folded
+
+
+def said_mark(key: bytes, role: Role, content: str) -> str:
+    """A hash of 40 bits, under the channel's key, of a role and a text; blanks do not count."""
+    return content_id(key, f"{role} {content.strip()}")
+
 
 # 40 bits: at 5,000 entries a chance of about 1 in 90,000 that any two share an id, and a clash only
 # costs a refused operation.

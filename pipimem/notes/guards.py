@@ -28,8 +28,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.text.dates.bounds import days_later
-from pipimem.text.words.opposites import denies_the_same
-from pipimem.text.words.similarity import bigrams, share_in
+from pipimem.text.words.similarity import bigrams, denies_the_same, share_in
 
 # A replacement that keeps less of the characters than this counts as a deletion.
 _KEPT = 0.5

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from pipimem.notes.kinds import Kind
 from pipimem.resources import sections
+from pipimem.text.characters import has_han, is_chinese
 from pipimem.text.dates.bounds import aware, local
-from pipimem.text.han import has_han, is_chinese
 
 K = TypeVar("K")
 

@@ -7,8 +7,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import NamedTuple
 
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 
 
 class Trust(StrEnum):

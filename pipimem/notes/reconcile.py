@@ -10,8 +10,8 @@ from dataclasses import replace
 from itertools import product
 
 from pipimem.notes.entry import Entry, record_name
-from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Record, Tombstone, tombstone_names
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust

@@ -1,4 +1,4 @@
-"""The inverted index of a channel: which items hold a word, and how much that counts."""
+"""The inverted index of a channel: which items hold a word, and how it follows the notes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,78 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from pipimem.recall.answer_kinds import kind_marks
-from pipimem.recall.items import Item, Source, said_by
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Notes
+from pipimem.recall.items import (
+    Item,
+    Source,
+    backlog_items,
+    history_items,
+    memory_items,
+    said_by,
+    session_items,
+    workspace_items,
+)
+from pipimem.recall.phrases import kind_marks
 from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
 from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
 from pipimem.text.quotes import Quote, read_quote
 from pipimem.text.words.index_words import GRAM, Bag, Words
+
+_Changed = tuple[Source, tuple[object, ...], Sequence[Item]]
+"""A source, the values that its items were made of, and the items."""
+
+
+class IndexSync:
+    """Brings an index up to notes, and remembers which it has seen: the same value costs nothing.
+
+    The owner of the channel owns it, and its index.
+    """
+
+    def __init__(
+        self, index: Index, seen: Mapping[Source, tuple[object, ...]] | None = None
+    ) -> None:
+        """`seen` are the values that the index holds already."""
+        self.index = index
+        self._seen = dict(seen or {})
+
+    def update(self, notes: Notes, backlog: Sequence[Message] = ()) -> None:
+        """Bring the index up to these notes and the messages that are not consolidated yet."""
+        self._take_in(self._changed(notes, backlog))
+
+    def updated(self, notes: Notes, backlog: Sequence[Message] = ()) -> IndexSync:
+        """Returns a sync of these notes; where words come or go, over a copy of the index.
+
+        So this may go on in another thread while questions are asked.
+        """
+        changed = list(self._changed(notes, backlog))
+        is_copied = any(self.index.has_other_texts(items, source) for source, _, items in changed)
+        other = IndexSync(self.index.copy() if is_copied else self.index, self._seen)
+        other._take_in(changed)
+        return other
+
+    def _take_in(self, changed: Iterable[_Changed]) -> None:
+        for source, values, items in changed:
+            self.index.update(items, source)
+            self._seen[source] = values
+
+    def _changed(self, notes: Notes, backlog: Sequence[Message]) -> Iterator[_Changed]:
+        """The sources that are other values than last time, with their items."""
+        records, gone = notes.ledger.records, notes.ledger.tombstones
+        sources: tuple[tuple[Source, tuple[object, ...], Callable[..., Sequence[Item]]], ...] = (
+            (Source.SESSION, (notes.session, gone), session_items),
+            (Source.MEMORY, (notes.memory, records), memory_items),
+            (Source.WORKSPACE, (notes.workspace,), workspace_items),
+            (Source.HISTORY, (notes.history, gone, records), history_items),
+            (Source.LOG, tuple(backlog), backlog_items),
+        )
+        for source, values, items in sources:
+            # By identity: comparing texts would cost what this saves. The values are kept, so no
+            # other can get their place.
+            seen = self._seen.get(source)
+            if seen is None or list(map(id, seen)) != list(map(id, values)):
+                yield source, values, items(*values)
+
 
 # Two characters next to each other say less than a word: they find compounds the dictionary does
 # not know.

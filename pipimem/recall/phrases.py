@@ -1,15 +1,122 @@
-"""The words and phrases that questions are known by: the lists of `data/recall/`."""
+"""Phrases that tell the intent of a question and the kind of its answer (`data/recall/`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
 from pipimem import resources
+from pipimem.notes.kinds import Kind
+from pipimem.recall.items import Item, Source
+from pipimem.recall.scoring import Term
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
-from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import Pattern
+
+
+class Intent(StrEnum):
+    """What a question is after; its cues have its name in `data/recall/phrases.txt`."""
+
+    STATE = "current state"
+    NEXT = "next steps"
+    CONSTRAINTS = "constraints"
+    DECISIONS = "decisions"
+    ERRORS = "errors"
+    HISTORY = "history"
+    PREFERENCES = "preferences"
+
+
+# What an item of the section that was asked for gains, in hundredths. Session state changes by the
+# hour, so asking for it is the surest sign.
+BONUS: dict[Intent, float] = {
+    Intent.STATE: 10,
+    Intent.NEXT: 10,
+    Intent.CONSTRAINTS: 9,
+    Intent.DECISIONS: 9,
+    Intent.ERRORS: 9,
+    Intent.HISTORY: 8,
+    Intent.PREFERENCES: 8,
+}
+
+# Where each is answered: kinds of durable entries, sections of SESSION.md, a whole source.
+ANSWERED_BY: dict[Intent, frozenset[str]] = {
+    Intent.STATE: frozenset(("Current State", "User Intent", "Session Title", Kind.ONGOING)),
+    Intent.NEXT: frozenset(("Next Steps", Kind.OPEN_LOOP)),
+    Intent.CONSTRAINTS: frozenset(("Constraints", Kind.CONSTRAINT)),
+    Intent.DECISIONS: frozenset(("Decisions", Kind.DECISION)),
+    Intent.ERRORS: frozenset(("Errors & Corrections", Kind.LESSON)),
+    Intent.HISTORY: frozenset(("Worklog", Source.HISTORY)),
+    Intent.PREFERENCES: frozenset((Kind.PREFERENCE,)),
+}
+
+
+def intents_of(text: str) -> tuple[Intent, ...]:
+    """Every intent that has a cue in the text."""
+    lowered = text.lower()
+    return tuple([intent for intent in Intent if says(intent, lowered)])
+
+
+def without_cues(text: str) -> str:
+    """The text, in small letters, with the cues of every intent taken out."""
+    text = text.lower()
+    for intent in Intent:
+        text = phrases(intent).sub(" ", text)
+    return text
+
+
+def answers(item: Item, intent: Intent) -> bool:
+    """Whether an item stands where this intent is answered."""
+    places = ANSWERED_BY[intent]
+    return item.kind in places or item.source in places
+
+
+KINDS = (
+    *("money", "age", "duration", "measure", "share"),
+    *("location", "contact", "version", "diet"),
+)
+# No text has such a word: it has a space.
+_MARK = "tells: "
+# Less than a word that was said: many entries tell an amount, and only one of them answers.
+_WEIGHT = 0.7
+# Further in a longer text nothing is looked for: the patterns take as long as the square of a run
+# of digits, 0.1 s for this many, hours for a line of a megabyte.
+_MOST_CHARS = 1_000
+
+
+def kind_terms(text: str) -> tuple[Term, ...]:
+    """What a question wants to be told: each kind as a term that entries which tell it have."""
+    lowered = text.lower()
+    return tuple(
+        [
+            Term(_MARK + kind, _WEIGHT)
+            for kind in KINDS
+            if _kind_finder(kind, "asked").find_in(lowered)
+        ]
+    )
+
+
+def kind_marks(text: str) -> list[str]:
+    """The words under which `kind_terms` finds a text."""
+    lowered = text[:_MOST_CHARS].lower()
+    return [_MARK + kind for kind in KINDS if _kind_finder(kind, "told").find_in(lowered)]
+
+
+def is_kind(term: Term) -> bool:
+    """Whether a term stands for a kind of answer and not for a word."""
+    return is_mark(term.word)
+
+
+def is_mark(word: str) -> bool:
+    """Whether a word is one of `kind_marks`."""
+    return word.startswith(_MARK)
+
+
+@cache
+def _kind_finder(kind: str, side: str) -> PhraseFinder:
+    return phrase_finder(resources.sections("recall/answer_kinds"), f"{kind} {side}")
+
 
 # Longer lines are pasted scripts, and asked about.
 _LONGEST_COMMAND = 200

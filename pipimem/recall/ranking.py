@@ -8,14 +8,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
 
-from pipimem.recall.candidate import Candidate
-from pipimem.recall.circumstances import is_of_asked_day, priority
 from pipimem.recall.index import Index
-from pipimem.recall.intents import ANSWERED_BY, Intent
-from pipimem.recall.items import Item, Source
-from pipimem.recall.phrases import is_one_question, says
+from pipimem.recall.items import Candidate, Item, Source
+from pipimem.recall.phrases import ANSWERED_BY, Intent, is_one_question, says
 from pipimem.recall.query import Query
-from pipimem.recall.scorer import OURS_FLOOR, Scorer
+from pipimem.recall.scorer import OURS_FLOOR, Scorer, is_of_asked_day, priority
 from pipimem.recall.scoring import Matches
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 

@@ -13,14 +13,110 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipimem.recall.embedding_baseline import Baseline, cosines, unit
 from pipimem.recall.index import Index
-from pipimem.text.han import has_han
+from pipimem.resources import sections
+from pipimem.text.characters import has_han
 
 if TYPE_CHECKING:
     import numpy as np
+
+
+# What the nearest few are to a question on average is what chance gives.
+_NEAREST = 5
+
+
+def small_talk() -> tuple[str, ...]:
+    """What people say to a bot that no memory has an answer to."""
+    return sections("recall/small_talk")[""]
+
+
+def examples() -> tuple[str, ...]:
+    """What has to be embedded once: small talk, then questions that only a memory can answer."""
+    return (*small_talk(), *sections("recall/memory_questions")[""])
+
+
+class Chance(NamedTuple):
+    """How near a question is to small talk in English and in Chinese.
+
+    `lead` is how much nearer it is to questions for a memory.
+    """
+
+    latin: float
+    han: float
+    lead: float
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The examples as vectors of length 1, a row each."""
+
+    latin: np.ndarray[Any, Any]
+    han: np.ndarray[Any, Any]
+    questions: np.ndarray[Any, Any]
+
+    @classmethod
+    def of(cls, vectors: Sequence[Sequence[float]]) -> Baseline:
+        """From the vectors of `examples`, in their order."""
+        rows = unit(vectors)
+        talk = small_talk()
+        latin = [place for place, text in enumerate(talk) if text.isascii()]
+        han = [place for place, text in enumerate(talk) if not text.isascii()]
+        return cls(rows[latin], rows[han], rows[len(talk) :])
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a vector has."""
+        return int(self.questions.shape[1])
+
+    def chance(self, asked: np.ndarray[Any, Any]) -> Chance:
+        """How near a question, given as a vector of length 1, is to the nearest examples.
+
+        An entry in another language than the question is farther from it, whatever both say: so an
+        entry is held against the talk of its own language.
+        """
+        latin, han = cosines(self.latin, asked).tolist(), cosines(self.han, asked).tolist()
+        lead = _mean(cosines(self.questions, asked).tolist()) - _mean([*latin, *han])
+        return Chance(_mean(latin), _mean(han), lead)
+
+
+def _numpy() -> Any:  # noqa: ANN401 - the module
+    import numpy  # 100 ms, and only where there is an embedder
+
+    return numpy
+
+
+def are_finite_rows(vectors: Sequence[Sequence[float]], count: int) -> bool:
+    """Return whether the vectors are `count` rows of as many finite numbers each."""
+    numpy = _numpy()
+    rows = numpy.asarray(vectors, dtype=numpy.float32)
+    has_shape = rows.ndim == 2 and len(rows) == count and rows.shape[1] > 0
+    return has_shape and bool(numpy.isfinite(rows).all())
+
+
+def unit(vectors: Sequence[Sequence[float]]) -> np.ndarray[Any, Any]:
+    """Vectors of length 1, so that a product is a cosine; one of length 0 stays."""
+    numpy = _numpy()
+    matrix = numpy.asarray(vectors, dtype=numpy.float32)
+    length = numpy.linalg.norm(matrix, axis=1, keepdims=True)
+    rows: np.ndarray[Any, Any] = matrix / numpy.where(length > 0, length, 1.0)
+    return rows
+
+
+def cosines(rows: np.ndarray[Any, Any], asked: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The cosine of each row with one vector, all of length 1."""
+    numpy = _numpy()
+    # Of finite rows, too, numpy now and then warns of an invalid value: the library behind it
+    # leaves a flag of the processor set. A host may take warnings for errors.
+    with numpy.errstate(all="ignore"):
+        found: np.ndarray[Any, Any] = rows @ asked
+    return found
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(heapq.nlargest(_NEAREST, values)) / _NEAREST
+
 
 _HASH_BYTES = 16
 _HEAD_BYTES = 8
@@ -144,10 +240,9 @@ class Vectors:
         self._known = kept
 
     def _in_rows(self, index: Index, placed: Sequence[tuple[int, bytes, bool]]) -> _Placed:
-        import numpy as np
-
-        rows = np.stack([self._known[name] for _, name, _ in placed])
-        is_han = np.array([han for _, _, han in placed])
+        numpy = _numpy()
+        rows = numpy.stack([self._known[name] for _, name, _ in placed])
+        is_han = numpy.array([han for _, _, han in placed])
         return _Placed(index, [slot for slot, _, _ in placed], rows, is_han)
 
     def near(
@@ -160,13 +255,14 @@ class Vectors:
         placed = self._placed
         if placed is None or placed.index is not index or baseline is None:
             return FAR_FROM_ALL
-        import numpy as np
-
+        numpy = _numpy()
         asked = unit([question])[0]
         if not asked.shape[0] == placed.rows.shape[1] == baseline.numbers:
             return FAR_FROM_ALL
         chance = baseline.chance(asked)
-        by_chance = np.where(placed.is_han, np.float32(chance.han), np.float32(chance.latin))
+        by_chance = numpy.where(
+            placed.is_han, numpy.float32(chance.han), numpy.float32(chance.latin)
+        )
         nearer = (cosines(placed.rows, asked) - by_chance).tolist()
         margins = dict(zip(placed.slots, nearer, strict=True))
         bar = _SURE + _SURE_BY_NUMBER * math.log(len(margins)) - chance.lead
@@ -180,30 +276,28 @@ class Vectors:
         How many and of which dimension (4 bytes each, little endian), the hashes of their texts,
         then half-precision numbers row by row.
         """
-        import numpy as np
-
+        numpy = _numpy()
         self.new = 0
         if not self._known:
             return b""
-        matrix = np.stack([*self._known.values()])
-        head = np.array(matrix.shape, dtype="<u4").tobytes()
+        matrix = numpy.stack([*self._known.values()])
+        head = numpy.array(matrix.shape, dtype="<u4").tobytes()
         return b"".join((head, *self._known, matrix.astype("<f2").tobytes()))
 
     def read(self, written: bytes) -> None:
         """Takes in what `written` gave; of bytes that are not whole, nothing."""
-        import numpy as np
-
+        numpy = _numpy()
         if len(written) < _HEAD_BYTES:
             return
-        count, dimension = np.frombuffer(written, dtype="<u4", count=2).tolist()
+        count, dimension = numpy.frombuffer(written, dtype="<u4", count=2).tolist()
         end = _HEAD_BYTES + count * _HASH_BYTES
         if not count or not dimension or len(written) != end + 2 * count * dimension:
             return
         starts = range(_HEAD_BYTES, end, _HASH_BYTES)
         hashes = [written[start : start + _HASH_BYTES] for start in starts]
-        numbers = np.frombuffer(written, dtype="<f2", offset=end)
-        matrix = numbers.reshape(count, dimension).astype(np.float32)
-        if len(set(hashes)) == count and np.isfinite(matrix).all():
+        numbers = numpy.frombuffer(written, dtype="<f2", offset=end)
+        matrix = numbers.reshape(count, dimension).astype(numpy.float32)
+        if len(set(hashes)) == count and numpy.isfinite(matrix).all():
             self._known = dict(zip(hashes, matrix, strict=True))
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
@@ -17,15 +15,16 @@ from pipimem.observer import Observers
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.guarded import GuardedAssistant
+from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.tasks import Answer, Assistant, Call, Rerank, Task
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
+    from pipimem.runtime.models import Models
+    from pipimem.sidecar.model import ModelAssistant
 
 _OFFLINE = "offline"
-
-_log = logging.getLogger("pipimem")
 
 
 class Assistants:
@@ -46,63 +45,54 @@ class Assistants:
     ) -> None:
         self._store, self._settings, self._clock = store, settings, clock
         self._vocabulary, self._observers = vocabulary, observers
-        self._made_admission: Admission | None = None
-        self._making_admission = threading.Lock()
+        self._made_models: Models | None = None
+        self._making_models = threading.Lock()
+        self._model: ModelAssistant | None = None
         if given is not None:
             self.chosen: Assistant = GuardedAssistant(given)
         else:
             self.chosen = self._of_model(model or settings.model.name)
-        self.asks_litellm = given is None and self.chosen.paid
 
     def _of_model(self, model: str) -> Assistant:
         if model == _OFFLINE:
-            # Its tables of cues: only where the rules answer.
-            from pipimem.sidecar.rules import Offline
-
             return Offline(self._vocabulary.words)
-        # litellm's room: only when a model is asked for.
-        from pipimem.llm.client import RetryingClient
-        from pipimem.llm.litellm_client import LiteLLM
-        from pipimem.sidecar.model import ModelAssistant
-        from pipimem.sidecar.prompts import Prompts
-
-        provider = LiteLLM()
-        client = RetryingClient(
-            (model, *self._settings.model.fallbacks),
-            provider,
-            partial(self.admission().admit, price=provider.price),
-            self._clock.monotonic,
-            self._settings.model.concurrency,
-        )
-        return ModelAssistant(client, Prompts(self._store.root / "prompts"))
+        self._model = self._models().assistant(model)
+        return self._model
 
     def with_fallback(self) -> Assistant:
         """The assistant of a channel; the offline rules take over when the budget is spent."""
         if not self.chosen.paid:
             return self.chosen
-        from pipimem.sidecar.rules import Offline
-
         return Fallback(self.chosen, Offline(self._vocabulary.words))
 
     def admission(self) -> Admission:
         """The budget of all model and embedding calls; made when first asked for."""
-        from pipimem.llm.admission import Admission
+        return self._models().admission
 
-        with self._making_admission:
-            if self._made_admission is None:
-                usage_store, budget = self._store.usage_store, self._settings.budget
-                self._made_admission = Admission(
-                    usage_store, budget, self._clock, _log.warning, self._observers
+    @property
+    def asks_litellm(self) -> bool:
+        """Whether a model is asked through litellm."""
+        return self._model is not None
+
+    async def load_litellm(self) -> None:
+        """Load litellm, which takes seconds. Raises `ModelUnavailable` without it."""
+        await self._models().load_library()
+
+    def _models(self) -> Models:
+        from pipimem.runtime.models import Models  # 30 ms that a host without a model saves
+
+        with self._making_models:
+            if self._made_models is None:
+                self._made_models = Models(
+                    self._store, self._settings, self._clock, self._observers
                 )
-            return self._made_admission
+            return self._made_models
 
     async def reply(self, messages: Sequence[Message], channel: str, timeout: float) -> str:
         """A model's answer to a conversation. Raises `SidecarError`."""
-        from pipimem.sidecar.model import ModelAssistant
-
-        if not isinstance(self.chosen, ModelAssistant):
+        if self._model is None:
             raise SidecarError(f"{self.chosen.name} cannot talk; choose a model with --model.")
-        return await self.chosen.chat(messages, Call(channel, secrets.token_hex(6), timeout))
+        return await self._model.chat(messages, Call(channel, secrets.token_hex(6), timeout))
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from typing import Self
 
 from pipimem.clock import Clock
 from pipimem.errors import ChannelError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision

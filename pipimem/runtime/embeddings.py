@@ -9,16 +9,16 @@ from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
+from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.llm.embedding import Embedder, LocalEmbedder, Vector
-from pipimem.recall.embedding_baseline import Baseline, examples
-from pipimem.recall.vectors import Vectors
+from pipimem.recall.vectors import Baseline, Vectors, are_finite_rows, examples
+from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.settings import Settings
 from pipimem.store.workspace import WorkspaceStore
 
 if TYPE_CHECKING:
     from pipimem.llm.admission import Admission
-    from pipimem.runtime.maintenance.background import Background
 
 T = TypeVar("T")
 
@@ -99,8 +99,6 @@ class Embeddings:
 
         None where it raises, as with a broken numpy: recall goes by words until it is tried again.
         """
-        from pipimem.runtime.maintenance.background import Failure
-
         if self._background.pause(JOB):
             return None
         found = self._background.attempt_in_thread(JOB, work)
@@ -117,10 +115,7 @@ class Embeddings:
 
     def _checked(self, vectors: Sequence[Vector], count: int) -> Sequence[Vector]:
         """Raises `SidecarError` unless the vectors are `count` rows of finite numbers."""
-        import numpy as np  # 100 ms
-
-        rows = np.asarray(vectors, dtype=np.float32)
-        if rows.ndim != 2 or len(rows) != count or not rows.shape[1] or not np.isfinite(rows).all():
+        if not are_finite_rows(vectors, count):
             raise SidecarError(f"{self.name} gave no {count} vectors of numbers for {count} texts.")
         return vectors
 
@@ -147,9 +142,6 @@ def embeddings_of(
     if by_words_alone or not (name or embedder):
         return None
     if background is None:
-        from pipimem.clock import Clock
-        from pipimem.runtime.maintenance.background import Background
-
         background = Background(Clock())
     missing = missing_library("" if embedder else name)
     if missing:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 from pipimem.errors import ArgumentError, ChannelError, JournalError, NothingFound, require_type
 from pipimem.memory.requests import without_requests
 from pipimem.notes.entry import Entry, content_id, record_name
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
@@ -22,8 +22,7 @@ from pipimem.store.arrivals import first_arrival, waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget.cleaning import empty_message, without_what_was_read
-from pipimem.store.forget.learnt_from import learnt_from
-from pipimem.store.forget.plan import targets_for
+from pipimem.store.forget.plan import learnt_from, targets_for
 from pipimem.store.forget.targets import (
     ForgetTargets,
     held_blocks,
@@ -35,7 +34,7 @@ from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES, WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.store.forget.receipt import Forgotten  # loaded by a forgetting alone
+    from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
 
 __all__ = [
     "By",

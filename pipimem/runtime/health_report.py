@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import DatabaseUnavailable, PipimemError, worded
-from pipimem.llm import circuit_breaker
+from pipimem.errors import DatabaseUnavailable, PipimemError, SettingsError, worded
+from pipimem.llm import usage_state
 from pipimem.llm.usage_state import (
     WARN_AT,
     Budget,
@@ -22,13 +22,12 @@ from pipimem.llm.usage_state import (
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.runtime.embeddings import missing_library, recommended_embedder
 from pipimem.settings import BudgetSettings, SecretSettings, Settings, settings_from
-from pipimem.store.health.access import own_access_findings
+from pipimem.sidecar.prompts import Prompts
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
-from pipimem.store.health.left_arrivals import arrival_findings
-from pipimem.store.health.leftovers import removal_findings
-from pipimem.store.health.system import background_findings, system_findings
+from pipimem.store.health.own_state import arrival_findings, removal_findings
+from pipimem.store.health.system import background_findings, own_access_findings, system_findings
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
 from pipimem.text.secrets import NO_LIST
@@ -127,7 +126,7 @@ def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Tod
         workspace=whole,
         channels=tuple(account.budgets(name, held)[1] for name in names),
         resting={
-            circuit: circuit_breaker.formatted(circuit, standing, now)
+            circuit: usage_state.formatted(circuit, standing, now)
             for circuit, standing in sorted(account.circuits.items())
             if standing.tripped
         },
@@ -171,6 +170,7 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     for name in USER_FILES:
         yield from text_findings(workspace.root / name, workspace.root, own)
     yield from _words(workspace)
+    yield from _prompts(workspace)
     yield from _channels(workspace, now, own)
 
 
@@ -231,6 +231,19 @@ def _words(workspace: WorkspaceStore) -> Iterator[Finding]:
     if too_many:
         what = f"passed over, beyond the first {MOST_IN_A_GROUP} of a line: {too_many}"
         yield worth_knowing(where, f"{what}; write one group of synonyms a line")
+
+
+def _prompts(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """Prompts of the workspace that are not used, and those that cannot be read."""
+    folder = workspace.root / "prompts"
+    prompts = Prompts(folder)
+    for name in prompts.NAMES:
+        try:
+            problem = prompts.why_unused(name)
+        except SettingsError as error:
+            problem = str(error)
+        if problem:
+            yield wrong(folder / f"{name}.md", problem)
 
 
 def _model(name: str) -> Finding:

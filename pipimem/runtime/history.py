@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import NothingFound, require_count, require_time, require_type
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Author, Change, Trust
 from pipimem.runtime.channel_access import PERSON, ChannelAccess

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from pipimem.errors import NothingFound
+from pipimem.notes.entry import said_mark
 from pipimem.notes.message import Message
-from pipimem.notes.said_mark import said_mark
 from pipimem.settings import PrivateSettings, SecretSettings
 from pipimem.text.fence import unfenced
 from pipimem.text.private import PrivateCounts, hide_private, without_marks, without_private

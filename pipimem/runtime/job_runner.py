@@ -16,7 +16,7 @@ from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, PipimemError, UnreadableNote
 from pipimem.memory.regression import RegressionCheck, recall_cases
 from pipimem.memory.window import Window
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Decision, Job, Progress, Tokens

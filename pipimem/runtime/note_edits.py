@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 
 from pipimem.errors import PipimemError
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.notes.operations import Change
 from pipimem.notes.reconcile import reconciled
 from pipimem.store.commit.manual_edits import described_edit, file_change
-from pipimem.text.markdown.blocks import INNER, BlockKind, Document, MarkdownBlock
 from pipimem.text.markdown.line_edits import Splice, spliced_lines, splices_between
 from pipimem.text.markdown.lines import (
     BOM,
@@ -27,9 +26,9 @@ from pipimem.text.markdown.lines import (
     line_ending,
     split_lines,
 )
-from pipimem.text.markdown.parser import parsed
+from pipimem.text.markdown.parser import INNER, BlockKind, Document, MarkdownBlock, parsed
 from pipimem.text.private import has_mark
-from pipimem.text.secrets.marks import mark_pattern
+from pipimem.text.secrets import mark_pattern
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
 
 _HIDDEN = (

@@ -9,16 +9,14 @@ from typing import Literal
 
 from pipimem.memory.expire import first_end
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
 from pipimem.runtime.note_edits import entry_words, with_newlines
 from pipimem.text.dates.bounds import aware, later
-from pipimem.text.markdown.blocks import BlockKind, Document, MarkdownBlock
-from pipimem.text.markdown.parser import parsed
+from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
 
 _UNSEEN = (BlockKind.BLANK, BlockKind.COMMENT)
 # The title of a section, and a block in it.

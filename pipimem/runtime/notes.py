@@ -28,8 +28,7 @@ from pipimem.memory.entry_changes import (
 from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.memory.remember import remembered
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import NOTE_FILES, File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
 from pipimem.notes.notes import Notes
-from pipimem.recall.context_block import context_block
+from pipimem.recall.budget import context_block
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source, masked_items, sources_of
 from pipimem.settings import SecretSettings, SnapshotSettings

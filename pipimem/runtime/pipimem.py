@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 import traceback
@@ -86,6 +85,8 @@ class Lifetime:
                 _log.error("the work beside the host ended: %s\n%s", type(error).__name__, place)
             finally:
                 lifetime._ended.set()
+
+        import asyncio  # 20 ms, and loaded by now unless the loop is trio's
 
         running = lifetime._running = run()
         try:
@@ -280,9 +281,7 @@ class Pipimem:
         """
         if self._assistants.asks_litellm:
             await self._turn_ended.wait()
-            from pipimem.llm.litellm_client import load_litellm
-
-            await to_thread.run_sync(load_litellm, abandon_on_cancel=True)
+            await self._assistants.load_litellm()
 
     async def channel(
         self,

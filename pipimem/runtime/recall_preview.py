@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 
 from pipimem.clock import Clock
 from pipimem.llm.embedding import Vector
-from pipimem.recall.candidate import Candidate
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Candidate, Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.scoring import Part, explained
-from pipimem.recall.transcript.excerpts import headed
+from pipimem.recall.transcript.passages import headed
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.embeddings import Embeddings, embeddings_of
 from pipimem.runtime.recall_service import RecallService

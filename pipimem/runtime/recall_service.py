@@ -13,12 +13,10 @@ from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
-from pipimem.recall.index import Index
-from pipimem.recall.query import Query
+from pipimem.recall.index import Index, IndexSync
+from pipimem.recall.query import Query, refined
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
-from pipimem.recall.refinement import refined
-from pipimem.recall.sync import IndexSync
 from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.debug_lines import timings_wanted
@@ -28,10 +26,10 @@ from pipimem.runtime.opening import Opening, Openings
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
-from pipimem.sidecar.rules.off_the_record import off_the_record
 from pipimem.store.channel import ChannelStore
 from pipimem.store.transcript.log import Transcript
 from pipimem.text.secrets import NO_LIST
+from pipimem.text.talk.asking import off_the_record
 
 # How much talk that is not consolidated yet is recallable: the newest messages before the current
 # epoch, and of those that were set aside so many. They are older than all others, and would never

@@ -9,9 +9,8 @@ from itertools import chain
 from pipimem.clock import Clock
 from pipimem.recall.items import Item, Source, masked_items
 from pipimem.recall.recall import Recall
-from pipimem.recall.transcript.excerpts import excerpt, headed
-from pipimem.recall.transcript.filters import Filters
 from pipimem.recall.transcript.hits import (
+    Filters,
     Hit,
     HitGroup,
     all_around,
@@ -21,6 +20,7 @@ from pipimem.recall.transcript.hits import (
     is_clear,
     thread_around,
 )
+from pipimem.recall.transcript.passages import excerpt, headed
 from pipimem.recall.transcript.rank import search
 from pipimem.runtime.transcript_search import Report, TranscriptSearch, no_progress
 from pipimem.runtime.vocabulary import Vocabulary

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, get_args
 from pipimem.errors import require_count, require_one_of, require_type
 from pipimem.notes.message import Message, Role, checked_messages
 from pipimem.recall.items import Item, Source, sources_of
-from pipimem.recall.transcript.filters import Filters
+from pipimem.recall.transcript.hits import Filters
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.forgetting import ById, retract_unlearnt
 from pipimem.runtime.notes import ChannelNotes

@@ -8,10 +8,14 @@ from dataclasses import replace
 from itertools import islice
 
 from pipimem.errors import NothingFound, PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.recall.items import Item, Source, history_items, message_item
-from pipimem.recall.transcript.packing import TranscriptState, packed, unpacked
-from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.recall.transcript.transcript_index import (
+    TranscriptIndex,
+    TranscriptState,
+    packed,
+    unpacked,
+)
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import stamp as file_stamp

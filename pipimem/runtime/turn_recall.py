@@ -22,8 +22,8 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision
 from pipimem.observer import Operation
 from pipimem.recall.budget import Limits, limits_of
+from pipimem.recall.query import both_ends
 from pipimem.recall.recall import Recall, unsure
-from pipimem.recall.refinement import both_ends
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background, Failure
@@ -77,14 +77,14 @@ class TurnRecall:
 
         In a thread where the text is long or asks for something.
         """
-        try:
-            if len(turn.query) <= _LONG_QUESTION and not requests(turn.query):
-                return replace(turn, private=self.intake.private_counts(turn.query))
-            return await to_thread.run_sync(self._read, turn)
-        except Exception as error:  # noqa: BLE001 - no bug of ours, nor of a library, ends a turn
-            folder = self.jobs.store.folder.name
-            await to_thread.run_sync(self.background.failed, _READING, error, folder)
-            return turn
+        folder = self.jobs.store.folder.name
+        found = await self.background.attempt(_READING, partial(self._read_in_time, turn), folder)
+        return turn if isinstance(found, Failure) else found
+
+    async def _read_in_time(self, turn: Turn) -> Turn:
+        if len(turn.query) <= _LONG_QUESTION and not requests(turn.query):
+            return replace(turn, private=self.intake.private_counts(turn.query))
+        return await to_thread.run_sync(self._read, turn)
 
     def _read(self, turn: Turn) -> Turn:
         asked = requests(turn.query)

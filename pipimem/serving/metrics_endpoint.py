@@ -8,7 +8,7 @@ connection, and runs on the event loop, so that a loop that hangs does not call 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import anyio
@@ -19,6 +19,8 @@ from anyio.streams.buffered import BufferedByteReceiveStream
 from pipimem.errors import SettingsError
 from pipimem.runtime.observability.exposition import CONTENT_TYPE
 from pipimem.runtime.observability.metrics import Metrics
+from pipimem.runtime.observability.readiness import Readiness
+from pipimem.runtime.pipimem import Pipimem
 from pipimem.serving.addresses import is_loopback, loopback_hosts
 
 # A scraper sends some hundred bytes; what is longer or slower is none.
@@ -82,6 +84,13 @@ class _Response:
             "Connection: close\r\n\r\n"
         )
         return head.encode("ascii") + body
+
+
+def serve_workspace_metrics(
+    pipimem: Pipimem, address: Address, *problems: Callable[[], str]
+) -> AbstractAsyncContextManager[Address]:
+    """Serve the metrics of a workspace; each of `problems` returns why it is not ready, or ""."""
+    return serving_metrics(Metrics(pipimem, Readiness(pipimem, *problems)), address)
 
 
 @asynccontextmanager

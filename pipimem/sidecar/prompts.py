@@ -1,4 +1,9 @@
-"""The prompts of tasks: Markdown files with placeholders, the workspace's own before ours."""
+"""The prompts of tasks: Markdown files with placeholders, the workspace's own before ours.
+
+The first line of a prompt states its version, `<!-- version: 1 -->`, and is not sent to models.
+Raise the version of ours when its task asks for another answer: a workspace's own prompt of another
+version would ask for the old answer, and is not used.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,8 @@ from pipimem.text.secrets import redacted
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SPLIT = re.compile(r"^---user---[ \t]*\n", re.MULTILINE)
 
+_VERSION = re.compile(r"<!-- *version: *(\d{1,9}) *-->[ \t]*\n")
+
 _NOTHING = "(none)"
 _NOT_ASKED = "(not asked for)"
 # What a task cannot be done without. The rest (today, participants …) a prompt may leave out.
@@ -33,6 +40,8 @@ _NEEDED: Mapping[str, frozenset[str]] = {
 class Prompts:
     """Prompts by name; `overrides` is the workspace's `prompts/` folder, which need not exist."""
 
+    NAMES = tuple(_NEEDED)
+
     def __init__(self, overrides: Path | None = None) -> None:
         self._overrides = overrides
 
@@ -43,25 +52,56 @@ class Prompts:
         `SettingsError` for a prompt that cannot work.
         """
         text, where = self._text(name)
+        text = _VERSION.sub("", text, count=1)
         _check(text, where, _NEEDED.get(name, frozenset()), frozenset(values))
         system, user = _SPLIT.split(text, maxsplit=1)
         # One pass over the prompt alone: a "{{window}}" in a value stays as it is.
         return _filled(system, values).strip(), _filled(user, values).strip()
 
+    def why_unused(self, name: str) -> str:
+        """Return why ours is sent in the place of the workspace's prompt; empty if it is not.
+
+        Raises `SettingsError` for a file that cannot be read.
+        """
+        own, ours = self._own_text(name), _version(resources.prompt(name))
+        if own is None or _version(own) == ours:
+            return ""
+        has = "its first line states no version"
+        if _version(own):
+            has = f"it is of version {_version(own)}"
+        return (
+            f"not used: {has}; take over what is new in the prompt of pipimem, "
+            f"and write <!-- version: {ours} --> into the first line"
+        )
+
     def _text(self, name: str) -> tuple[str, str]:
-        if self._overrides is not None:
-            path = self._overrides / f"{name}.md"
-            if path.exists() and not path.is_file():  # reading a pipe would never end
-                raise SettingsError(f"{path} is no file. Move it away, or put a file there.")
-            try:
-                return path.read_text(encoding="utf-8-sig"), str(path)
-            except FileNotFoundError:
-                pass  # most workspaces override nothing
-            except (OSError, UnicodeDecodeError) as reason:
-                raise SettingsError(
-                    f"{path} cannot be read ({reason}); make it UTF-8 text or remove it."
-                ) from reason
-        return resources.prompt(name), f"prompts/{name}.md"
+        """The text of a prompt, and its file."""
+        own, ours = self._own_text(name), resources.prompt(name)
+        if own is not None and _version(own) == _version(ours):
+            return own, f"{self._overrides}/{name}.md"
+        return ours, f"prompts/{name}.md"
+
+    def _own_text(self, name: str) -> str | None:
+        """The text of the workspace's prompt, `None` if it has none."""
+        if self._overrides is None:
+            return None
+        path = self._overrides / f"{name}.md"
+        if path.exists() and not path.is_file():  # reading a pipe would never end
+            raise SettingsError(f"{path} is no file. Move it away, or put a file there.")
+        try:
+            return path.read_text(encoding="utf-8-sig")
+        except FileNotFoundError:
+            return None  # most workspaces override nothing
+        except (OSError, UnicodeDecodeError) as reason:
+            raise SettingsError(
+                f"{path} cannot be read ({reason}); make it UTF-8 text or remove it."
+            ) from reason
+
+
+def _version(text: str) -> int:
+    """The version that a prompt states in its first line, 0 without one."""
+    found = _VERSION.match(text)
+    return int(found[1]) if found else 0
 
 
 def _check(text: str, where: str, needed: frozenset[str], known: frozenset[str]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from pipimem.errors import ModelUnavailable
+from pipimem.sidecar.answer_schemas import parse_answer
 from pipimem.sidecar.tasks import ANSWERS, Answer, Call, Task, task_name
 
 Reply = Answer | str | BaseException
@@ -53,9 +54,6 @@ class Scripted:
         if isinstance(answer, BaseException):
             raise answer
         if isinstance(answer, str):
-            # Imports msgspec, which tests that script values do not need.
-            from pipimem.sidecar.answer_schemas import parse_answer
-
             return parse_answer(answer, task)
         wanted = ANSWERS[type(task)]
         if not isinstance(answer, wanted):

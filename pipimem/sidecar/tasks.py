@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol, TypeVar
+from functools import cache
+from types import SimpleNamespace
+from typing import Annotated, Literal, Protocol, TypeVar
+
+from msgspec import Meta, Struct, field
 
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Bullet, Trust
+from pipimem.notes.operations import Trust
 
 # How much a window may leave: a guard against an answer that runs on, and no quota. In a dense talk
 # every other message tells a fact, and every sixth an event; where people introduce themselves,
@@ -19,8 +24,34 @@ _MESSAGES_A_FACT, _LEAST_LEARNED = 2, 16
 _MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class _FieldsOfADataclass:
+    """What `dataclasses.replace`, `asdict` and `fields` read of a struct, until 0.4.0.
+
+    Tasks and answers were dataclasses in 0.2, and a host's assistant may make copies of them.
+    """
+
+    def __get__(self, struct: object, kind: type[Struct]) -> dict[str, dataclasses.Field[object]]:
+        return _fields_of(kind)
+
+
+@cache
+def _fields_of(kind: type[Struct]) -> dict[str, dataclasses.Field[object]]:
+    warnings.warn(
+        f"{kind.__name__} is a msgspec struct now: use replace, asdict and fields of "
+        "msgspec.structs; those of dataclasses work until 0.4.0",
+        DeprecationWarning,
+        stacklevel=5,  # who called `dataclasses.replace`
+    )
+    like = dataclasses.make_dataclass(kind.__name__, kind.__struct_fields__)
+    return {field.name: field for field in dataclasses.fields(like)}
+
+
+class _Struct(Struct, frozen=True):
+    __dataclass_fields__ = _FieldsOfADataclass()
+    __dataclass_params__ = SimpleNamespace(repr=False)  # which `pprint` asks for
+
+
+class Call(_Struct, frozen=True):
     """The frame of one task: its channel, its correlation id, and its `timeout` in seconds."""
 
     channel: str
@@ -28,8 +59,7 @@ class Call:
     timeout: float
 
 
-@dataclass(frozen=True, slots=True)
-class KnownEntry:
+class KnownEntry(_Struct, frozen=True):
     """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
 
     A plan whose day passed two weeks ago, and nobody said what came of it, has `no_news`. What
@@ -45,8 +75,7 @@ class KnownEntry:
     awaits_second_voice: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Consolidate:
+class Consolidate(_Struct, frozen=True):
     """Transcript window → what to keep of it, and what is going on now.
 
     `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the newest
@@ -76,49 +105,7 @@ class Consolidate:
         return sum(message.role == "user" for message in self.window)
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
-    """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
-
-    `replaces` are ids of entries whose value it changes. A guard sets `quote_reason`, for what may
-    only be kept as somebody's words; as in `Record`.
-    """
-
-    kind: Kind
-    text: str
-    sources: tuple[str, ...]
-    speaker: str = ""
-    necessity: str = "high"
-    confidence: float = 1.0
-    explicit: bool = False
-    replaces: tuple[str, ...] = ()
-    quote_reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Over:
-    """An entry that no longer holds."""
-
-    id: str
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Consolidated:
-    """The answer to `Consolidate`; `history` says in own words what happened.
-
-    `sheet` has items by section of SESSION.md; others stay as they are, all of them with `None`.
-    """
-
-    learned: tuple[Learned, ...] = ()
-    over: tuple[Over, ...] = ()
-    title: str = ""
-    history: tuple[Bullet, ...] = ()
-    sheet: Mapping[str, tuple[str, ...]] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Refresh:
+class Refresh(_Struct, frozen=True):
     """Transcript window and SESSION.md → what is going on now; `before` as in `Consolidate`."""
 
     now: datetime
@@ -127,15 +114,7 @@ class Refresh:
     before: tuple[Message, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Refreshed:
-    """The answer to `Refresh`: items by section of SESSION.md; others stay as they are."""
-
-    sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Tidy:
+class Tidy(_Struct, frozen=True):
     """MEMORY.md and the history bullets → what to merge, re-file, drop or reword."""
 
     now: datetime
@@ -143,69 +122,127 @@ class Tidy:
     history: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Several entries that say one thing, and the one text that says it."""
-
-    ids: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Refile:
-    """An entry that stands in the wrong section."""
-
-    id: str
-    kind: Kind
-
-
-@dataclass(frozen=True, slots=True)
-class Reword:
-    """A tighter wording of one entry, with its names, numbers and days."""
-
-    id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Tidied:
-    """The answer to `Tidy`."""
-
-    merge: tuple[Merge, ...] = ()
-    move: tuple[Refile, ...] = ()
-    drop: tuple[Over, ...] = ()
-    reword: tuple[Reword, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(_Struct, frozen=True):
     """The bullets of one month's blocks, as (id, text) → one shorter block."""
 
     month: str
     bullets: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Folded:
-    """The answer to `Fold`; sources are ids of the bullets it rests on."""
-
-    title: str
-    bullets: tuple[Bullet, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rerank:
+class Rerank(_Struct, frozen=True):
     """A question and the texts recall found for it, best first → those that answer it."""
 
     query: str
     candidates: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reranked:
+# The bounds are those of a model's answer, and of the schema that it is sent. They are a few
+# characters wider than what prompts ask for, which shall not cost a whole answer, and keep a weak
+# model from running on until its answer is cut. Rules and a host's assistant are not held to them.
+EntryText = Annotated[str, Meta(min_length=1, max_length=300)]
+LineText = Annotated[str, Meta(min_length=1, max_length=240)]
+Title = Annotated[str, Meta(max_length=80)]
+Id = Annotated[str, Meta(min_length=1, max_length=256)]
+# Recall sends 12; a host may ask for more, never for this many.
+_MOST_CANDIDATES = 64
+
+
+class Learned(_Struct, frozen=True, forbid_unknown_fields=True):
+    """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
+
+    `replaces` are ids of entries whose value it changes. A guard sets `quote_reason`, for what may
+    only be kept as somebody's words; as in `Record`.
+    """
+
+    kind: Kind
+    text: EntryText
+    sources: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=4)]
+    speaker: Annotated[str, Meta(max_length=80)] = ""
+    necessity: Literal["high", "medium", "low"] = "high"
+    confidence: Annotated[float, Meta(ge=0, le=1)] = 1.0
+    explicit: bool = False
+    replaces: Annotated[tuple[Id, ...], Meta(max_length=4)] = ()
+    quote_reason: str = ""
+
+
+class Outdated(_Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry that no longer holds."""
+
+    id: Id
+    why: Annotated[str, Meta(max_length=200)]
+
+
+class HistoryItem(_Struct, frozen=True, forbid_unknown_fields=True):
+    """A line of history, and the ids of what it rests on; the rules give a quote its `weight`."""
+
+    text: LineText
+    sources: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=8)] = ()
+    weight: int = 0
+
+
+class Consolidated(_Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to `Consolidate`; `history` says in own words what happened.
+
+    `sheet` has items by section of SESSION.md; others stay as they are, all of them with `None`.
+    """
+
+    learned: tuple[Learned, ...] = ()
+    over: Annotated[tuple[Outdated, ...], Meta(max_length=16)] = ()
+    title: Title = ""
+    history: tuple[HistoryItem, ...] = ()
+    sheet: Mapping[str, tuple[str, ...]] | None = None
+
+
+class Refreshed(_Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to `Refresh`: items by section of SESSION.md; others stay as they are."""
+
+    sections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class Merge(_Struct, frozen=True, forbid_unknown_fields=True):
+    """Several entries that say one thing, and the one text that says it."""
+
+    ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=8)]
+    text: EntryText
+
+
+class Refile(_Struct, frozen=True, forbid_unknown_fields=True):
+    """An entry that stands in the wrong section."""
+
+    id: Id
+    kind: Kind
+
+
+class Reword(_Struct, frozen=True, forbid_unknown_fields=True):
+    """A tighter wording of one entry, with its names, numbers and days."""
+
+    id: Id
+    text: EntryText
+
+
+class Tidied(_Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to `Tidy`."""
+
+    merge: Annotated[tuple[Merge, ...], Meta(max_length=16)] = ()
+    move: Annotated[tuple[Refile, ...], Meta(max_length=16)] = ()
+    drop: Annotated[tuple[Outdated, ...], Meta(max_length=16)] = ()
+    reword: Annotated[tuple[Reword, ...], Meta(max_length=8)] = ()
+
+
+class Folded(_Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to `Fold`; sources are ids of the bullets it rests on."""
+
+    title: Annotated[Title, Meta(min_length=1)]
+    bullets: Annotated[tuple[HistoryItem, ...], Meta(min_length=1, max_length=24)]
+
+
+class Reranked(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Rerank`: places of the candidates that help, from 1, best first."""
 
-    order: tuple[int, ...] = ()
+    order: Annotated[
+        tuple[Annotated[int, Meta(ge=1, le=_MOST_CANDIDATES)], ...],
+        Meta(max_length=_MOST_CANDIDATES),
+    ] = ()
 
 
 Task = Consolidate | Refresh | Tidy | Fold | Rerank
@@ -244,6 +281,16 @@ def is_exchange(window: Iterable[Message]) -> bool:
     """Whether at least two messages have words, one of them a person's."""
     roles = [message.role for message in window if message.content.strip()]
     return "user" in roles and roles.count("user") + roles.count("assistant") > 1
+
+
+def check_order(answer: Reranked, task: Rerank) -> None:
+    """Raise `AnswerRefused` for a candidate that is not there or is named twice."""
+    count = len(task.candidates)
+    for place in answer.order:
+        if not 1 <= place <= count:
+            raise AnswerRefused(f"there is no note [{place}]; the last one is [{count}]")
+    if len(set(answer.order)) < len(answer.order):
+        raise AnswerRefused("a note is named twice")
 
 
 def task_name(task: Task) -> str:

@@ -20,7 +20,7 @@ from pathlib import Path
 from pipimem.errors import ChannelError, StoreError
 from pipimem.store.disk import json_lines, presence
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
-from pipimem.store.disk.folder_lock import FolderLock
+from pipimem.store.disk.folder_lock import FolderLock, MakeLock, WriteLock
 from pipimem.store.disk.json_codec import decoded, encoded
 from pipimem.store.disk.syscalls import (
     make_folder,
@@ -28,7 +28,6 @@ from pipimem.store.disk.syscalls import (
     read_if_there,
     sync_folder,
 )
-from pipimem.store.disk.write_lock import MakeLock, WriteLock
 from pipimem.store.journal.records import FORMAT
 
 KEY_BYTES = 32

@@ -11,19 +11,19 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
-from pipimem.notes.files import NOTE_FILES, File
-from pipimem.notes.history import newest_end
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Ledger, fresh_ledger
-from pipimem.notes.notes import Note, Notes
+from pipimem.notes.notes import Note, Notes, newest_end
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
-from pipimem.store.disk.files import read_text, sweep
-from pipimem.store.disk.links import astray, real_path
+from pipimem.store.disk.files import astray, read_text, real_path, sweep
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
+from pipimem.store.forget import forget as forgetting
+from pipimem.store.forget.cleaning import clean_archive_again
 from pipimem.store.identity import ChannelFolder, Identity
 from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
@@ -193,9 +193,6 @@ class OpenedChannel:
 
         `None` while an editor is saving.
         """
-        from pipimem.store.forget import forget as forgetting
-        from pipimem.store.forget.clean_archive import clean_archive_again
-
         working_copy = self.loaded()
         if not self.has_written:
             for folder in (self.channel_folder.own, self.channel_folder.own / "versions"):

@@ -22,16 +22,21 @@ from pipimem.store.caches import stamped
 from pipimem.store.disk import presence
 from pipimem.store.disk.appended_files import append_synced
 from pipimem.store.disk.exchange import put_new
-from pipimem.store.disk.files import prepare, read_text, remove, temporary_for
-from pipimem.store.disk.folder_lock import FolderLock
+from pipimem.store.disk.files import (
+    leads_to_another_channel,
+    prepare,
+    read_text,
+    real_path,
+    remove,
+    resolved,
+    temporary_for,
+)
+from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
-from pipimem.store.disk.links import leads_to_another_channel, real_path, resolved
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
-from pipimem.store.disk.write_lock import MakeLock
 from pipimem.store.job_failures import Problem, Problems
-from pipimem.store.usage.ledger import usage_lines
-from pipimem.store.usage.reservations import UsageStore
+from pipimem.store.usage_ledger import UsageStore, usage_lines
 
 if TYPE_CHECKING:
     from pipimem.store.fleet.fleet_lock import Fleet
@@ -116,11 +121,7 @@ class WorkspaceStore:
 
     def spool_in(self, folder: Path) -> TalkSpool | None:
         """Where talk waits while a channel cannot be written to; `None` on one host."""
-        if self.fleet is None:
-            return None
-        from pipimem.store.transcript.spool import TalkSpool  # of a fleet alone
-
-        return TalkSpool(folder / ".pipimem" / "spool", self.fleet.owner)
+        return self.fleet.spool_in(folder) if self.fleet else None
 
     def shared(self, folder: Path) -> SharedFolder | None:
         """A channel's folder as several hosts share it, while it is kept; `None` on one host."""
@@ -227,9 +228,7 @@ class WorkspaceStore:
     def usage_store(self) -> UsageStore | FleetUsage:
         """The usage ledger and the reservations."""
         if self.fleet is not None:
-            from pipimem.store.fleet.usage import FleetUsage  # nothing of it is loaded on one host
-
-            return FleetUsage.of(self.fleet)
+            return self.fleet.usage_store
         return UsageStore(self._own, self.make_lock)
 
     @property
@@ -281,7 +280,7 @@ def _fleet_of(root: Path) -> FleetSettings:
 
 
 def _joined(root: Path, settings: FleetSettings) -> Fleet:
-    from pipimem.store.fleet.membership import joined  # nothing of it is loaded on one host
+    from pipimem.store.fleet.fleet_lock import joined  # nothing of it is loaded on one host
 
     return joined(root, settings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from pipimem.text.han import HAN, has_han
+from pipimem.text.characters import HAN, has_han
 
 # A letter or digit of any script but Chinese, where words stand without blanks between them.
 _LETTER = rf"[^\W{HAN}]"

@@ -8,9 +8,8 @@ from __future__ import annotations
 from functools import cache
 
 from pipimem import resources
-from pipimem.text.han import HAN, has_han
-from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import simplified
+from pipimem.text.characters import HAN, has_han
+from pipimem.text.word_lists import Pattern, simplified
 from pipimem.text.words.segmentation import Segmenter
 
 _ENDS = ("。", ".", "!", "！", "?", "？", "…", "~", "～")

@@ -11,8 +11,8 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from pipimem.text.han import is_chinese
-from pipimem.text.patterns import Pattern
+from pipimem.text.characters import is_chinese
+from pipimem.text.word_lists import Pattern
 
 # A name as chats have them, up to a line of them; no bracket or colon may stand in it.
 _PREFIX = Pattern(

@@ -11,8 +11,8 @@ from __future__ import annotations
 import unicodedata
 from math import ceil
 
-from pipimem.text.han import HAN
-from pipimem.text.patterns import Pattern
+from pipimem.text.characters import HAN
+from pipimem.text.word_lists import Pattern
 
 _DENSE = r"\u3040-\u30ff\uac00-\ud7a3"
 _PIECES = Pattern(

@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pipimem.errors import CannotTakeBack, NothingFound, PipimemError
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.operations import Author, Change
 from pipimem.runtime.history import LoggedChange
 from pipimem.web.line_diff import DiffLine, diff_lines

@@ -9,8 +9,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from pipimem.notes.files import NOTE_FILES
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import NOTE_FILES, Kind
 from pipimem.notes.operations import Trust
 from pipimem.web.pages import Pages
 from pipimem.web.request_fields import file_of, number_of

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from pipimem import Item
 from pipimem.errors import NothingFound
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.history import EntryOrigin, LoggedChange
 from pipimem.runtime.note_view import NoteBlock
 from pipimem.web.pages import Pages

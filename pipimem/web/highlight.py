@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup
 
-from pipimem.text.han import HAN
+from pipimem.text.characters import HAN
 from pipimem.web.markdown import plain
 
 # Of a Latin word its beginning counts, so that "deploys" marks "deployed".

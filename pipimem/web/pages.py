@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 
 from pipimem import Item, Source
 from pipimem.errors import ChannelError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.markdown import plain, rendered, ticked
 from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES

@@ -10,7 +10,7 @@ import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.message import YEARS
 
 # The longest note that can be edited here; the store refuses longer ones as well.

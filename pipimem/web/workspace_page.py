@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from pipimem.errors import PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.channel_overview import ORDERS, ChannelOverview, Order, OverviewPage
 from pipimem.web.pages import Pages, url
 from pipimem.web.request_fields import number_of

@@ -9,8 +9,9 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import click
 from pipimem import __version__
-from pipimem.cli.commands import Commands, pipimem
+from pipimem.cli.commands import SHORT_HELP, Commands, pipimem, workspace_folder
 
 from tests.cli.conftest import Call
 
@@ -57,6 +58,40 @@ def shell(*words: str, **options: object) -> subprocess.Popen[str]:
         [sys.executable, "-m", "pipimem", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, encoding="utf-8", preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL), **options,  # type: ignore[call-overload]
     )  # fmt: skip
+
+
+def test_the_option_wins_over_the_variable_and_the_folder(tmp_path: Path) -> None:
+    """`--workspace`, then PIPIMEM_WORKSPACE, then the nearest folder with a pipimem.toml, then
+    ./workspace.
+    """
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert workspace_folder("one", "two", inner) == Path("one")
+    assert workspace_folder(None, "two", inner) == Path("two")
+    assert workspace_folder(None, None, inner) == Path("workspace")
+    (tmp_path / "pipimem.toml").touch()
+    assert workspace_folder(None, None, inner) == tmp_path
+
+
+def test_the_help_loads_neither_a_command_nor_the_runtime() -> None:
+    """It is what somebody calls who waits for it."""
+    code = (
+        "import sys; from pipimem.cli.commands import pipimem\n"
+        "pipimem(['--help'], standalone_mode=False)\n"
+        "print(*[name for name in sys.modules if name.startswith('pipimem.')], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    parts = ("pipimem.cli", "pipimem.errors")
+    assert [name for name in done.stderr.split() if not name.startswith(parts)] == []
+    assert "pipimem.cli.options" not in done.stderr
+
+
+def test_the_table_has_the_short_help_of_each_command() -> None:
+    """The help of all commands imports none of them."""
+    context = click.Context(pipimem)
+    found = {name: pipimem.get_command(context, name) for name in pipimem.list_commands(context)}
+    texts = {name: command and command.get_short_help_str(200) for name, command in found.items()}
+    assert texts == SHORT_HELP
 
 
 def test_the_help_lists_every_command_in_the_order_of_first_need(call: Call) -> None:

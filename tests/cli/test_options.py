@@ -5,23 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem.cli.options import run, workspace_folder
+from pipimem.cli.options import run
 from pipimem.errors import ChannelError
 
 from tests.cli.conftest import Call
-
-
-def test_the_option_wins_over_the_variable_and_the_folder(tmp_path: Path) -> None:
-    """`--workspace`, then PIPIMEM_WORKSPACE, then the nearest folder with a pipimem.toml, then
-    ./workspace.
-    """
-    inner = tmp_path / "a" / "b"
-    inner.mkdir(parents=True)
-    assert workspace_folder("one", "two", inner) == Path("one")
-    assert workspace_folder(None, "two", inner) == Path("two")
-    assert workspace_folder(None, None, inner) == Path("workspace")
-    (tmp_path / "pipimem.toml").touch()
-    assert workspace_folder(None, None, inner) == tmp_path
 
 
 def test_a_command_runs_inside_the_nearest_workspace(

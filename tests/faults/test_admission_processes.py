@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.store.usage.reservations import UsageStore
+from pipimem.store.usage_ledger import UsageStore
 
 BUDGET = 100_000
 
@@ -26,7 +26,7 @@ from pipimem.errors import BudgetSpent
 from pipimem.settings import BudgetSettings, Limit
 from pipimem.llm.request import ModelRequest, Completion, PromptMessage
 from pipimem.llm.admission import Admission, prompt_tokens
-from pipimem.store.usage.reservations import UsageStore
+from pipimem.store.usage_ledger import UsageStore
 
 
 class ModelClient:

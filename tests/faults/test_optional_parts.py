@@ -13,8 +13,9 @@ import anyio
 import pytest
 from anyio import to_thread
 from click.testing import CliRunner
-from pipimem import Channel, Message, ModelUnavailable, Pipimem, Turn, WorkspaceError
+from pipimem import Channel, Message, Pipimem, Turn
 from pipimem.cli.commands import pipimem as command_line
+from pipimem.errors import ModelUnavailable, WorkspaceError
 from pipimem.llm import litellm_client
 from pipimem.recall import vectors
 from pipimem.runtime.embeddings import missing_library

@@ -15,10 +15,11 @@ from benchmarks.baseline.house import complexity
 
 HOUSE = Path(__file__).parents[2] / "pipimem"
 FILES = sorted(HOUSE.rglob("*.py"))
-RULES = HOUSE / "sidecar" / "rules"
+RULES = (HOUSE / "sidecar" / "rules", HOUSE / "text" / "talk")
 MOST_LINES = 600
-# From values of notes over the journal, a commit, the open channel, recall and a turn to the bots.
-LONGEST_CHAIN = 22
+# From values of notes over the journal, a commit, a forgetting, the open channel, recall and a turn
+# to the bots. The forgetting was imported inside functions, which hid three of its modules.
+LONGEST_CHAIN = 25
 MOST_BRANCHES = 10
 
 
@@ -34,10 +35,10 @@ def test_no_module_is_too_long_to_be_read_at_once() -> None:
 
 @pytest.mark.slow
 def test_no_function_has_too_many_branches_to_be_followed() -> None:
-    """More than 10 are steps that want names; the offline rules are not counted."""
+    """More than 10 are steps that want names; the rules on sentences are not counted."""
     too_many = {}
     for path in FILES:
-        if path.is_relative_to(RULES):
+        if any(map(path.is_relative_to, RULES)):
             continue
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

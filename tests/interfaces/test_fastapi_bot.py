@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
-from pipimem import Bullet, Consolidated, Kind, Learned
+from pipimem import Kind
+from pipimem.assistant import Consolidated, HistoryItem, Learned
 from pipimem.testing import ScriptedAssistant
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "fastapi_bot.py"
@@ -41,7 +42,7 @@ def app(root: Path, assistant: ScriptedAssistant) -> Any:
 def test_what_was_said_is_learnt_and_given_in_the_next_session(root: Path) -> None:
     """A message that a platform sends twice is stored once, and an unknown conversation is 404."""
     learned = Learned(Kind.PREFERENCE, "Dana is allergic to peanuts", ("m1",), "Dana")
-    history = (Bullet("Dana cannot eat peanuts", ("m1",)),)
+    history = (HistoryItem("Dana cannot eat peanuts", ("m1",)),)
     answer = Consolidated((learned,), title="Lunch", history=history)
     assistant = ScriptedAssistant({"consolidate": [answer]})
     said = {"channel": "room/1", "speaker": "Dana", "text": "no peanuts for me, please", "id": "m1"}

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pipimem import AnswerRefused, Channel, Message, Pipimem, Text
+from pipimem import Channel, Message, Pipimem, Text
+from pipimem.errors import AnswerRefused
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.sidecar.scripted import Scripted

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pipimem import Channel, Message
 from pipimem.memory import injection_guard
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note
-from pipimem.recall import refinement
+from pipimem.recall import query
 from pipimem.recall.index import Index
 from pipimem.runtime import intake, notes, opening, transcript_recall, turn_recall
 from pipimem.runtime.channel import upkeep_of
@@ -68,7 +68,7 @@ async def test_a_long_question_is_asked_beside_the_event_loop(
     """Cutting it into words takes longer than the loop may stand still; a short one is not worth
     a thread.
     """
-    threads = spied(refinement, "mentioned", monkeypatch)
+    threads = spied(query, "mentioned", monkeypatch)
     async with opened(workspace(tmp_path)) as channel:
         for ask in (channel.before_turn, channel.recall):
             await ask(LONG)

@@ -12,7 +12,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from pipimem import Bullet, Call, Consolidate, Consolidated, Kind, Learned, ModelUnavailable
+from pipimem import Kind
+from pipimem.assistant import Call, Consolidate, Consolidated, HistoryItem, Learned
+from pipimem.errors import ModelUnavailable
 from pipimem.sidecar.tasks import Answer, Task
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.testing import ScriptedAssistant
@@ -48,7 +50,9 @@ class Noting(ScriptedAssistant):
         assert isinstance(task, Consolidate)
         ids = tuple(message.id for message in task.window)
         learned = Learned(Kind.PREFERENCE, "Dana drinks green tea", ids, "you")
-        return Consolidated((learned,), title="Tea", history=(Bullet("Dana asked for tea", ids),))
+        return Consolidated(
+            (learned,), title="Tea", history=(HistoryItem("Dana asked for tea", ids),)
+        )
 
 
 @pytest.mark.anyio

@@ -5,7 +5,6 @@ ever.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,7 @@ from pipimem import Channel, Message, Text
 from pipimem.errors import AnswerRefused, BudgetSpent, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.llm.request import ContextOverflow
 from pipimem.notes.kinds import Kind
-from pipimem.notes.operations import Bullet, Hole, Narrowed
+from pipimem.notes.operations import Hole, Narrowed
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import (
@@ -21,6 +20,7 @@ from pipimem.sidecar.tasks import (
     Call,
     Consolidate,
     Consolidated,
+    HistoryItem,
     Learned,
     Refresh,
     Refreshed,
@@ -58,7 +58,7 @@ class Choking(Scripted):
             for m in task.window
             if m.role == "user"
         )
-        told = (Bullet(f"told: {task.window[0].content}", (task.window[0].id,)),)
+        told = (HistoryItem(f"told: {task.window[0].content}", (task.window[0].id,)),)
         return Consolidated(learned, history=told, sheet={})
 
 
@@ -254,13 +254,15 @@ async def test_a_hole_turns_nothing_newer_back(tmp_path: Path) -> None:
         await channel.before_compaction()
         [newer] = (await upkeep_of(channel).notes()).memory.entries
         old = Learned(Kind.DECISION, "the release is on Thursday", ("m1",), replaces=(newer.id,))
-        script.answer = _always(Consolidated((old,), history=(Bullet("release day", ("m1",)),)))  # type: ignore[method-assign]
+        script.answer = _always(
+            Consolidated((old,), history=(HistoryItem("release day", ("m1",)),))
+        )  # type: ignore[method-assign]
         assert set((await upkeep_of(channel).fill_holes()).values()) == {""}
     assert facts(root) == ["the release is on Monday"]
 
 
 def _always(answer: Consolidated) -> Callable[[Task, Call], Awaitable[Answer]]:
     async def answered(task: Task, call: Call) -> Answer:
-        return Refreshed() if isinstance(task, Refresh) else replace(answer)
+        return Refreshed() if isinstance(task, Refresh) else answer
 
     return answered

@@ -17,7 +17,7 @@ from pipimem import Message, Pipimem, Settings
 from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import MaintenanceSettings, RecallSettings
 from pipimem.store.forget.verify import traces
-from pipimem.store.usage.reservations import UNQUOTED
+from pipimem.store.usage_ledger import UNQUOTED
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import warnings
 from dataclasses import fields, is_dataclass
 from enum import EnumType
 from pathlib import Path
@@ -35,7 +36,9 @@ GONE = {
 
 def _missing(name: str) -> set[str]:
     """The members of a public class of 0.1 that are not there, and parameters as `member(name)`."""
-    value = getattr(pipimem, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # names that moved work until 0.4.0
+        value = getattr(pipimem, name)
     there = {field.name for field in fields(value)} if is_dataclass(value) else set()
     there |= set(dir(value))
     missing = set()

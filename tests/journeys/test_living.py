@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Invalidate, SetSection, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commit import acknowledge, publish
+from pipimem.store.commit import publish
 from pipimem.store.journal import state
 from pipimem.store.workspace import WorkspaceStore
 
@@ -240,7 +240,7 @@ def learnt(text: str) -> Decision:
 def killed_after(patch: pytest.MonkeyPatch, where: str) -> None:
     """The process ends right after a step of the next commit."""
     module, name = {
-        "prepared": (acknowledge, "prepare"),
+        "prepared": (publish, "prepare"),
         "journalled": (state.Journal, "append"),
         "displaced": (publish, "displace"),
         "looked at": (publish, "_merge_displaced"),

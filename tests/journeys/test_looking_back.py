@@ -14,8 +14,7 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pipimem.errors import CannotTakeBack
-from pipimem.notes.files import File, etag
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind, etag
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import (

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Learned, Message, StoreError
+from pipimem import Message, StoreError
+from pipimem.assistant import Learned
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Consolidated, Refreshed, Rerank

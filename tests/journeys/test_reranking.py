@@ -9,7 +9,8 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Channel, ModelTimeout, Pipimem
+from pipimem import Channel, Pipimem
+from pipimem.errors import ModelTimeout
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Rerank, Reranked, Task

@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 from pipimem import Clock, Message, Pipimem
 from pipimem.errors import ChannelError
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import exchange

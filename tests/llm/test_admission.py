@@ -36,7 +36,7 @@ from pipimem.llm.request import (
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.observer import Operation
 from pipimem.settings import BudgetSettings, Limit
-from pipimem.store.usage.reservations import UsageStore
+from pipimem.store.usage_ledger import UsageStore
 
 pytestmark = pytest.mark.anyio
 

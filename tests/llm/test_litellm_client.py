@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pipimem.errors import ModelUnavailable
 from pipimem.llm import litellm_client
-from pipimem.llm.body_limit import BodyTooLong, limited_body
+from pipimem.llm.failures import BodyTooLong, limited_body
 from pipimem.llm.litellm_client import LiteLLM, load_litellm
 from pipimem.llm.request import ModelRequest, NeverSent, PromptMessage
 

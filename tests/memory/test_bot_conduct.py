@@ -9,9 +9,9 @@ from pipimem.memory.injection_guard import REFUSED, without_injections
 from pipimem.memory.promote import promoted
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Add, Bullet, Trust
+from pipimem.notes.operations import Add, Trust
 from pipimem.notes.quote_reason import QuoteReason
-from pipimem.sidecar.tasks import Consolidated, Learned
+from pipimem.sidecar.tasks import Consolidated, HistoryItem, Learned
 
 from tests.cases import each, table
 from tests.notes.building import notes_of
@@ -30,7 +30,7 @@ def said(*texts: str) -> tuple[Message, ...]:
 def learnt(text: str) -> Consolidated:
     """An answer that makes a rule of it, and puts it everywhere."""
     item = Learned(Kind.CONSTRAINT, text, ("m0",), "Eve", explicit=True)
-    bullets = (Bullet(text, ("m0",)), Bullet("They spoke", ("m0",)))
+    bullets = (HistoryItem(text, ("m0",)), HistoryItem("They spoke", ("m0",)))
     return Consolidated((item,), (), text, bullets, {"Constraints": (text, "Tea at five")})
 
 

@@ -18,7 +18,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Add, AddBlock, Bullet, Decision, Invalidate, Progress, Trust
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Call, Consolidate, Consolidated, Learned, Over
+from pipimem.sidecar.tasks import Call, Consolidate, Consolidated, HistoryItem, Learned, Outdated
 
 from tests.notes.building import NOW, notes_of
 
@@ -33,8 +33,8 @@ TALK = Window(
     7,
     9,
 )
-TOLD = Consolidated(title="the port", history=(Bullet("Dana named the port", ("m7",)),))
-DATED = replace(TOLD.history[0], when=(NOW - timedelta(hours=1)).isoformat())
+TOLD = Consolidated(title="the port", history=(HistoryItem("Dana named the port", ("m7",)),))
+DATED = Bullet("Dana named the port", ("m7",), when=(NOW - timedelta(hours=1)).isoformat())
 EARLIER = Bullet("林晓问了端口", ("m2",), when=(NOW - timedelta(minutes=90)).isoformat())
 
 
@@ -130,8 +130,8 @@ async def test_a_boundary_with_nothing_to_tell_makes_no_block() -> None:
     assert (decision.operations, decision.progress.boundary) == ((), 9)
 
 
-@pytest.mark.parametrize("history", [(), (Bullet(" \n"),)])
-async def test_an_exchange_leaves_at_least_one_bullet(history: tuple[Bullet, ...]) -> None:
+@pytest.mark.parametrize("history", [(), (HistoryItem(" \n"),)])
+async def test_an_exchange_leaves_at_least_one_bullet(history: tuple[HistoryItem, ...]) -> None:
     """An answer that tells nothing of a question and its answer is refused."""
     with pytest.raises(AnswerRefused, match="at least one bullet"):
         await think(after(), Consolidated(history=history))
@@ -149,7 +149,7 @@ async def test_what_was_learnt_and_what_is_over_become_operations() -> None:
     entry = notes.memory.entries[0]
     learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high", confidence=0.9)
     answer = Consolidated(
-        (learned,), (Over(entry.id, "moved"), Over("zzzzzzzz", "?")), "", TOLD.history
+        (learned,), (Outdated(entry.id, "moved"), Outdated("zzzzzzzz", "?")), "", TOLD.history
     )
     decision, _ = await think(notes, answer)
     add, gone = decision.operations
@@ -162,7 +162,8 @@ async def test_a_bullet_is_one_line_of_at_most_300_characters_without_secrets() 
     """Line breaks fold, length is cut, and what tells a key is left out."""
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
     decision, _ = await think(
-        after(), Consolidated(history=(Bullet("a\n b " + "x" * 400), Bullet(f"the key is {key}")))
+        after(),
+        Consolidated(history=(HistoryItem("a\n b " + "x" * 400), HistoryItem(f"the key is {key}"))),
     )
     assert decision.progress.pending is not None
     [long] = decision.progress.pending
@@ -192,7 +193,7 @@ async def test_a_block_holds_the_eight_weightiest_quotes() -> None:
         for n in range(1, 8)
     )
     other = Bullet("Dana (2026-03-10): the gate is shut", ("m1",), 1, before)
-    new = tuple(Bullet(f"Dana (2026-03-12): quote {n}", ("m7",), n) for n in (9, 2, 8))
+    new = tuple(HistoryItem(f"Dana (2026-03-12): quote {n}", ("m7",), n) for n in (9, 2, 8))
     decision, _ = await think(after(6, other, EARLIER, *waiting), Consolidated(history=new))
     told = decision.progress.pending
     assert told is not None
@@ -215,9 +216,9 @@ async def test_bullets_of_two_days_stand_in_two_blocks() -> None:
         10,
     )
     told = (
-        Bullet("Dana named the port", ("m9",)),
-        Bullet("the host is new", ("m10",)),
-        Bullet("Wei has the key", ("m7", "m8")),
+        HistoryItem("Dana named the port", ("m9",)),
+        HistoryItem("the host is new", ("m10",)),
+        HistoryItem("Wei has the key", ("m7", "m8")),
     )
     answer = Consolidated(title="ports", history=told)
     decision, _ = await think(after(), answer, talk, night - timedelta(minutes=5))

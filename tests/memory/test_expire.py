@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 
 from pipimem.memory.expire import expired, next_end
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
-from pipimem.notes.history import blocks
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger, Record
-from pipimem.notes.notes import Note, Notes
+from pipimem.notes.notes import Note, Notes, blocks
 from pipimem.notes.operations import Author, Invalidate, Trust
 
 from tests.cases import each, table

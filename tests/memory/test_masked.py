@@ -12,10 +12,10 @@ from pipimem.memory.window import Window
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Add, AddBlock, Bullet, SetSection
+from pipimem.notes.operations import Add, AddBlock, SetSection
 from pipimem.sidecar.rules import Offline
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Call, Consolidated, Learned, Refreshed
+from pipimem.sidecar.tasks import Call, Consolidated, HistoryItem, Learned, Refreshed
 
 from tests.cases import each
 from tests.notes.building import NOW, notes_of
@@ -78,8 +78,8 @@ async def test_a_models_answer_loses_title_entry_and_bullet_of_a_masked_sentence
             learnt("The staging password is known to Dana", "m1"),
         ),
         history=(
-            Bullet("Dana gave the staging password", ("m1",)),
-            Bullet("Dana said that staging moved to Frankfurt", ("m1",)),
+            HistoryItem("Dana gave the staging password", ("m1",)),
+            HistoryItem("Dana said that staging moved to Frankfurt", ("m1",)),
         ),
         sheet={"Current State": ("the staging password is set", "staging is in Frankfurt")},
     )
@@ -105,7 +105,7 @@ async def test_a_models_answer_loses_title_entry_and_bullet_of_a_masked_sentence
 async def test_a_window_of_nothing_else_yields_nothing(assistant: str) -> None:
     """The cursor moves past it, and nobody is asked again for a bullet."""
     answer = Consolidated(
-        title="credentials", history=(Bullet("Dana shared credentials for staging", ("m1",)),)
+        title="credentials", history=(HistoryItem("Dana shared credentials for staging", ("m1",)),)
     )
     asked = Scripted([answer]) if assistant == "model" else Offline()
     decision = await consolidate(
@@ -131,7 +131,7 @@ async def test_no_marker_of_what_was_private_comes_into_what_a_model_writes() ->
     answer = Consolidated(
         title="Dana earns [PRIVATE]",
         learned=(learnt("Dana earns [PRIVATE]", "m1"),),
-        history=(Bullet("Dana told that she earns [PRIVATE]", ("m1",)),),
+        history=(HistoryItem("Dana told that she earns [PRIVATE]", ("m1",)),),
         sheet={"Current State": ("Dana earns [REDACTED]", "staging is in Frankfurt")},
     )
     decision = await consolidate(
@@ -143,7 +143,7 @@ async def test_no_marker_of_what_was_private_comes_into_what_a_model_writes() ->
 
 async def test_no_title_has_the_marker_of_what_was_private() -> None:
     """The bullets beside it stay."""
-    answer = Consolidated(title="[PRIVATE]", history=(Bullet("Staging moved", ("m1",)),))
+    answer = Consolidated(title="[PRIVATE]", history=(HistoryItem("Staging moved", ("m1",)),))
     decision = await consolidate(
         Scripted([answer]), notes_of(ledger=Ledger()), PRIVATE, NOW, CALL, since=SINCE, today=NOW
     )

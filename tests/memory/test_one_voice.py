@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from msgspec import structs
 from pipimem import Pipimem, Settings
 from pipimem.memory.injection_guard import sheet_without_injections, without_injections
 from pipimem.memory.one_voice import ALONE, lone_quotes, one_voice
@@ -155,7 +156,7 @@ def test_a_newcomers_rule_waits_for_no_other_newcomer() -> None:
     notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
     for reason, wanted in (("newcomer", Confirm), ("", Supersede)):
         said = {one.id: one for one in talk(("Eve", RULE))}
-        item = replace(rule(), speaker="Eve", quote_reason=reason)
+        item = structs.replace(rule(), speaker="Eve", quote_reason=reason)
         (operation,) = promoted((item,), notes, said, NOON).operations
         assert isinstance(operation, wanted)
 
@@ -185,7 +186,7 @@ def test_a_second_member_who_says_the_same_makes_it_a_rule() -> None:
     assert lone_quotes([entry], notes, but_of="Tom") == []
     for speaker, wanted in (("Ann", Supersede), ("Tom", Confirm)):
         messages = talk((speaker, RULE))
-        item = replace(rule(), speaker=speaker, quote_reason=QuoteReason.ONE_MEMBER)
+        item = structs.replace(rule(), speaker=speaker, quote_reason=QuoteReason.ONE_MEMBER)
         (operation,) = promoted((item,), notes, {one.id: one for one in messages}, NOON).operations
         assert isinstance(operation, wanted)
         if isinstance(operation, Supersede):
@@ -201,7 +202,7 @@ def test_one_voice_ends_no_rule_of_others(trust: Trust, ends: bool) -> None:
     record = Record(trust, "constraint", ("t1",), "Bea", "2026-11-01T09:00:00+08:00")
     notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
     messages = {one.id: one for one in talk(("Tom", RULE))}
-    item = replace(rule(), quote_reason=QuoteReason.ONE_MEMBER, replaces=(entry.id,))
+    item = structs.replace(rule(), quote_reason=QuoteReason.ONE_MEMBER, replaces=(entry.id,))
     found = promoted((item,), notes, messages, NOON)
     assert isinstance(found.operations[0], Supersede if ends else Add)
     kept = () if ends else ("not replaced, one member alone says so: 周五下午三点开会",)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from pipimem.memory.prompt_memory import known, targets
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust

@@ -6,7 +6,7 @@ import pytest
 from pipimem.memory.refresh import refresh, shown_sheet, without_taken_out
 from pipimem.memory.window import Window
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision, Progress, SetSection
 from pipimem.sidecar.scripted import Scripted

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 
 from pipimem.memory.regression import RecallCase, RegressionCheck, recall_cases
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Asked
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (

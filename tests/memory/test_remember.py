@@ -8,8 +8,7 @@ import pytest
 from pipimem.errors import PipimemError
 from pipimem.memory.remember import remembered
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Evidence, Trust
 from pipimem.notes.quote_reason import QuoteReason
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pipimem.memory.rerank import reordered
 from pipimem.recall.budget import Limits
-from pipimem.recall.candidate import Candidate
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Candidate, Item, Source
 from pipimem.recall.recall import Recall, unsure
 
 from tests.cases import each

@@ -9,7 +9,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
 from pipimem.notes.quote_reason import QuoteReason
-from pipimem.recall.context_block import context_block
+from pipimem.recall.budget import context_block
 from pipimem.recall.items import (
     Item,
     Source,

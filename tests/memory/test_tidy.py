@@ -7,12 +7,11 @@ from dataclasses import replace
 import pytest
 from pipimem.memory.tidy import tidy
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision, Invalidate, Move, Supersede, Trust
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Call, Merge, Over, Refile, Reword, Tidied, Tidy
+from pipimem.sidecar.tasks import Call, Merge, Outdated, Refile, Reword, Tidied, Tidy
 
 from tests.cases import table
 from tests.notes.building import NOW, notes_of
@@ -94,7 +93,7 @@ async def test_an_answer_becomes_operations() -> None:
     answer = Tidied(
         merge=(Merge((tea.id, ten.id), "tea at ten"),),
         move=(Refile(food.id, Kind.PREFERENCE),),
-        drop=(Over(rain.id, "over"),),
+        drop=(Outdated(rain.id, "over"),),
     )
     assert (await tidied(notes, answer)).operations == (
         Supersede((tea, ten), "tea at ten", Trust.INFERRED, reason="merged"),
@@ -134,7 +133,7 @@ async def test_ids_that_stand_nowhere_are_passed_over() -> None:
     answer = Tidied(
         (Merge((ids(notes)[0], "zzzzzzzz"), "x"), Merge((ids(notes)[0],), "y")),
         (),
-        (Over("q", "gone"),),
+        (Outdated("q", "gone"),),
     )
     assert (await tidied(notes, answer)).operations == ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Ledger, Record, Tombstone
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import (

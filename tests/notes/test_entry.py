@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.notes.entry import Entry, content_id, entries
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.text.markdown.parser import parsed
 
 from tests.notes.building import KEY

@@ -19,42 +19,40 @@ from typing import Any
 from unittest.mock import patch
 
 from pipimem import (
-    Assistant,
-    Bullet,
     By,
     ById,
-    Call,
     Channel,
     ChannelHistory,
     ChannelNotes,
     ChannelTalk,
     Clock,
-    Consolidate,
-    Consolidated,
-    EntryPlace,
     File,
-    Fold,
-    Folded,
     Kind,
-    Learned,
-    MaintenanceSettings,
-    Merge,
     Message,
-    Over,
     Pipimem,
-    RecallSettings,
     Receipt,
-    Refresh,
-    Refreshed,
-    Reword,
-    SecretSettings,
     Settings,
     Text,
-    Tidied,
-    Tidy,
     Trust,
     Turn,
     Visible,
+)
+from pipimem.assistant import (
+    Assistant,
+    Call,
+    Consolidate,
+    Consolidated,
+    Fold,
+    Folded,
+    HistoryItem,
+    Learned,
+    Merge,
+    Outdated,
+    Refresh,
+    Refreshed,
+    Reword,
+    Tidied,
+    Tidy,
 )
 from pipimem.errors import (
     ArgumentError,
@@ -64,6 +62,8 @@ from pipimem.errors import (
     PipimemError,
     StoreError,
 )
+from pipimem.results import EntryPlace
+from pipimem.settings import MaintenanceSettings, RecallSettings, SecretSettings
 from pipimem.testing import FixedClock, ScriptedAssistant
 
 from tests.promises.processes import Ended
@@ -71,7 +71,6 @@ from tests.promises.processes import Ended
 __all__ = [
     "ArgumentError",
     "Assistant",
-    "Bullet",
     "ById",
     "CannotTakeBack",
     "Channel",
@@ -86,6 +85,7 @@ __all__ = [
     "FixedClock",
     "Fold",
     "Folded",
+    "HistoryItem",
     "Kind",
     "Learned",
     "MaintenanceSettings",
@@ -93,7 +93,7 @@ __all__ = [
     "Message",
     "ModelUnavailable",
     "NothingFound",
-    "Over",
+    "Outdated",
     "Pipimem",
     "PipimemError",
     "RecallSettings",
@@ -315,7 +315,7 @@ class _ModelThatAnswers:
         if not isinstance(task, Consolidate):
             raise PipimemError(f"no answer for {call.channel}")
         learned = Learned(Kind.FACT, self.text, self.sources, speaker="Ann")
-        bullet = Bullet(self.text, self.sources)
+        bullet = HistoryItem(self.text, self.sources)
         return Consolidated(
             (learned,), title=self.text, history=(bullet,), sheet={"Current State": (self.text,)}
         )

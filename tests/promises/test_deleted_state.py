@@ -17,7 +17,7 @@ import anyio
 import pytest
 
 from tests.promises import front_door
-from tests.promises.front_door import Bullet, Channel, Consolidated, Kind, Learned, Message
+from tests.promises.front_door import Channel, Consolidated, HistoryItem, Kind, Learned, Message
 from tests.promises.lived_workspace import (
     BESIDE,
     FOREIGN,
@@ -58,7 +58,7 @@ class Model:
         said = [message for message in task.window if message.role == "user"][-1]
         return Consolidated(
             learned=(Learned(Kind.FACT, said.content, (said.id,), speaker=said.speaker),),
-            history=(Bullet(f"{said.speaker} spoke.", (said.id,)),),
+            history=(HistoryItem(f"{said.speaker} spoke.", (said.id,)),),
         )
 
 

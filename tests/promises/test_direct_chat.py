@@ -13,8 +13,8 @@ from typing import Literal
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     Consolidated,
+    HistoryItem,
     Kind,
     Learned,
     Message,
@@ -104,7 +104,7 @@ async def test_nothing_is_refused_because_the_bot_said_it_before(workspace: Path
     answer = Consolidated(
         learned(FACTS, 1),
         title="Max saves for a bicycle",
-        history=tuple(Bullet(text, ("m0",)) for text in ADVISED),
+        history=tuple(HistoryItem(text, ("m0",)) for text in ADVISED),
         sheet={"Current State": FACTS[:2], "Next Steps": ("Set up automatic transfers",)},
     )
     found = await consolidate(workspace, TALK, answer)
@@ -124,7 +124,7 @@ async def test_what_the_person_wants_of_the_bot_for_good_is_kept_as_a_preference
     answer = Consolidated(
         learned(KEPT_WISHES, 0, Kind.PREFERENCE),
         title="how to answer Max",
-        history=tuple(Bullet(text, (f"m{at}",)) for at, text in enumerate(KEPT_WISHES)),
+        history=tuple(HistoryItem(text, (f"m{at}",)) for at, text in enumerate(KEPT_WISHES)),
         sheet={"Constraints": KEPT_WISHES},
     )
     found = await consolidate(workspace, exchanges, answer)
@@ -151,7 +151,7 @@ async def test_a_group_of_one_speaker_so_far_keeps_its_guards(workspace: Path) -
     answer = Consolidated(
         learned(KEPT_WISHES[:1], 0, Kind.PREFERENCE),
         title="answers",
-        history=(Bullet("Max told a wish", ("m0",)),),
+        history=(HistoryItem("Max told a wish", ("m0",)),),
     )
     [(kind, text, trust)] = await consolidate(workspace, exchanges, answer, kind="group")
     assert (kind, trust) == (Kind.FACT, "quoted")
@@ -164,7 +164,7 @@ async def test_an_order_out_of_a_tool_is_refused_in_a_direct_chat_too(workspace:
     answer = Consolidated(
         learned((order, "Max looks for a bank"), 0, Kind.PREFERENCE),
         title="a bank",
-        history=(Bullet("Max asked about a page", ("m0",)),),
+        history=(HistoryItem("Max asked about a page", ("m0",)),),
     )
     assistant = ScriptedAssistant({"consolidate": [answer]})
     talk = [

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     CannotTakeBack,
     Channel,
     Consolidated,
     FixedClock,
+    HistoryItem,
     Kind,
     Learned,
     Message,
@@ -301,7 +301,7 @@ async def test_it_is_not_learnt_again_from_older_talk(workspace: Path) -> None:
     anew = Learned(Kind.FACT, f"the code is {WORD}", ("m5",), speaker="Tom")
 
     def told(learned: Learned, source: str) -> Consolidated:
-        return Consolidated((learned,), history=(Bullet("talk", (source,)),), sheet={})
+        return Consolidated((learned,), history=(HistoryItem("talk", (source,)),), sheet={})
 
     answers = [told(fact, "m1"), told(fact, "m3"), told(anew, "m5")]
     model = ScriptedAssistant({"consolidate": answers})

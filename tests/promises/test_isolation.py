@@ -14,7 +14,9 @@ import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
+from msgspec import structs
 
 from tests.promises.front_door import (
     ById,
@@ -105,6 +107,8 @@ def foreign(text: str, number: int | None) -> set[str]:
 
 def strings(value: object) -> str:
     """Return all text in a value, whatever its repr leaves out."""
+    if isinstance(value, msgspec.Struct):
+        return strings(structs.asdict(value))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return " ".join(strings(getattr(value, each.name)) for each in dataclasses.fields(value))
     if isinstance(value, Mapping):

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     Consolidated,
     FixedClock,
+    HistoryItem,
     Kind,
     Learned,
     Message,
     ModelUnavailable,
-    Over,
+    Outdated,
     Pipimem,
     Refreshed,
     ScriptedAssistant,
@@ -282,7 +282,7 @@ async def test_a_model_that_fails_loses_no_talk(workspace: Path, policy: str) ->
     after the epoch, and consolidated when the model answers.
     """
     fact = Learned(Kind.FACT, "the vault code word is heliotrope", ("m1",), speaker="Dana")
-    told = Consolidated((fact,), history=(Bullet("Dana told a code word", ("m1",)),), sheet={})
+    told = Consolidated((fact,), history=(HistoryItem("Dana told a code word", ("m1",)),), sheet={})
     model = ScriptedAssistant({"consolidate": [ModelUnavailable("no route"), told]})
     settings = quiet_settings(compaction=type(quiet_settings().compaction)(policy))
     async with opened(workspace, assistant=model, settings=settings) as channel:
@@ -338,7 +338,9 @@ async def test_a_model_without_history_is_refused(workspace: Path) -> None:
         receipt = await channel.before_compaction()
         assert receipt.state == "deferred"
         assert "history" in receipt.reason
-        model.then("consolidate", Consolidated(history=(Bullet("a boathouse", ("m1",)),), sheet={}))
+        model.then(
+            "consolidate", Consolidated(history=(HistoryItem("a boathouse", ("m1",)),), sheet={})
+        )
         assert (await channel.before_compaction()).state == "consolidated"
     assert "- a boathouse" in note(workspace, "room", "HISTORY.md")
 
@@ -355,7 +357,7 @@ async def test_idle_maintenance_consolidates_tidies_and_refreshes(workspace: Pat
     model = ScriptedAssistant(
         {
             "consolidate": [
-                Consolidated((fact,), history=(Bullet("of a boathouse", ("m1",)),), sheet=None)
+                Consolidated((fact,), history=(HistoryItem("of a boathouse", ("m1",)),), sheet=None)
             ],
             "refresh": [Refreshed({"Current State": ("painting the boathouse",)})],
         }
@@ -368,7 +370,7 @@ async def test_idle_maintenance_consolidates_tidies_and_refreshes(workspace: Pat
         assert [entry.text for entry in await entries(channel)] == ["the boathouse is green"]
         assert "- painting the boathouse" in note(workspace, "room", "SESSION.md")
         [entry] = await entries(channel)
-        model.then("tidy", Tidied(drop=(Over(entry.id, "painted over"),)))
+        model.then("tidy", Tidied(drop=(Outdated(entry.id, "painted over"),)))
         clock.advance(timedelta(days=2))
         await maintain(channel)
         actors = {(change.task, change.actor) for change in await log(channel)}
@@ -426,7 +428,7 @@ async def test_a_line_typed_into_a_file_is_in_the_next_turn(
 def learns(source: str) -> Consolidated:
     """An answer that learns of a boathouse from one message."""
     learned = Learned(Kind.FACT, "the boathouse is green", (source,), speaker="Dana")
-    return Consolidated((learned,), history=(Bullet("talk", (source,)),), sheet={})
+    return Consolidated((learned,), history=(HistoryItem("talk", (source,)),), sheet={})
 
 
 async def delete_after(workspace: Path, answers: list[Consolidated]) -> list[list[str]]:
@@ -490,7 +492,7 @@ async def test_a_model_asked_meanwhile_finds_no_reworded_entry(workspace: Path) 
             newer = Learned(
                 Kind.FACT, "the boathouse is blue", ("m1",), "Dana", replaces=(known.id,)
             )
-            return Consolidated((newer,), history=(Bullet("paint", ("m1",)),), sheet={})
+            return Consolidated((newer,), history=(HistoryItem("paint", ("m1",)),), sheet={})
 
     async with opened(workspace, assistant=Slow()) as channel:
         path = folder_of(workspace, "room") / "MEMORY.md"

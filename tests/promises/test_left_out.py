@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     Consolidate,
     Consolidated,
+    HistoryItem,
     Kind,
     Learned,
     Message,
-    Over,
+    Outdated,
     detail,
     log,
     note,
@@ -46,8 +46,8 @@ def lossy(task: Consolidate) -> Consolidated:
                 "Eve",
             ),
         ),
-        over=(Over("aaaaaaaa", "gone"),),
-        history=(Bullet("they spoke of a boathouse", (ids[0],)),),
+        over=(Outdated("aaaaaaaa", "gone"),),
+        history=(HistoryItem("they spoke of a boathouse", (ids[0],)),),
         sheet={},
     )
 
@@ -125,7 +125,7 @@ async def test_no_compaction_loses_a_word_of_the_talk(
         if chance.random() < 0.4:
             raise RuntimeError("the model broke off")
         source = task.window[0].id
-        return Consolidated(history=(Bullet("they spoke", (source,)),), sheet={})
+        return Consolidated(history=(HistoryItem("they spoke", (source,)),), sheet={})
 
     said: list[Message] = []
     async with opened(workspace, assistant=Model(consolidate=moody)) as channel:

@@ -17,18 +17,18 @@ import anyio
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     Consolidate,
     Consolidated,
     FixedClock,
     Fold,
     Folded,
+    HistoryItem,
     Kind,
     Learned,
     Merge,
     Message,
     ModelUnavailable,
-    Over,
+    Outdated,
     Pipimem,
     Refresh,
     Refreshed,
@@ -150,7 +150,7 @@ def learn_all(task: Consolidate) -> Consolidated:
     """Learn each message of people, as it was said: 80 characters may be copied."""
     said = [message for message in task.window if message.role == "user"]
     facts = tuple(Learned(Kind.FACT, m.content, (m.id,), m.speaker) for m in said)
-    return Consolidated(facts, history=(Bullet("facts were told", (said[0].id,)),), sheet={})
+    return Consolidated(facts, history=(HistoryItem("facts were told", (said[0].id,)),), sheet={})
 
 
 async def furnish(workspace: Path, texts: Sequence[str] = LEARNT) -> None:
@@ -303,12 +303,12 @@ def half_of(text: str) -> str:
 
 
 def drop_all(task: Tidy) -> Tidied:
-    return Tidied(drop=tuple(Over(entry.id, "old") for entry in task.memory))
+    return Tidied(drop=tuple(Outdated(entry.id, "old") for entry in task.memory))
 
 
 def drop_theirs(task: Tidy) -> Tidied:
     theirs = (entry for entry in task.memory if entry.text == ASKED or entry.text in TYPED)
-    return Tidied(drop=tuple(Over(entry.id, "old") for entry in theirs))
+    return Tidied(drop=tuple(Outdated(entry.id, "old") for entry in theirs))
 
 
 def merge_to_half(task: Tidy) -> Tidied:
@@ -325,16 +325,16 @@ def reword_to_half(task: Tidy) -> Tidied:
 
 
 def end_all(task: Consolidate) -> Consolidated:
-    over = tuple(Over(entry.id, "over") for entry in task.memory)
+    over = tuple(Outdated(entry.id, "over") for entry in task.memory)
     source = next(message.id for message in task.window if message.role == "user")
-    return Consolidated(over=over, history=(Bullet("talk", (source,)),), sheet={})
+    return Consolidated(over=over, history=(HistoryItem("talk", (source,)),), sheet={})
 
 
 def replace_all(task: Consolidate) -> Consolidated:
     source = next(message.id for message in task.window if message.role == "user")
     ids = tuple(entry.id for entry in task.memory)
     one = Learned(Kind.FACT, "nothing is known", (source,), "Dana", replaces=ids)
-    return Consolidated((one,), history=(Bullet("talk", (source,)),), sheet={})
+    return Consolidated((one,), history=(HistoryItem("talk", (source,)),), sheet={})
 
 
 def replace_each(task: Consolidate) -> Consolidated:
@@ -343,7 +343,7 @@ def replace_each(task: Consolidate) -> Consolidated:
         Learned(Kind.FACT, half_of(entry.text), (source,), "Dana", replaces=(entry.id,))
         for entry in task.memory
     )
-    return Consolidated(facts, history=(Bullet("talk", (source,)),), sheet={})
+    return Consolidated(facts, history=(HistoryItem("talk", (source,)),), sheet={})
 
 
 DESTRUCTIVE: dict[str, tuple[str, Callable[[Any], Any]]] = {
@@ -507,7 +507,7 @@ async def test_no_entry_is_turned_into_its_opposite(workspace: Path, task: str) 
             Learned(Kind.FACT, OPPOSITES[entry.text], (source,), "Ines", replaces=(entry.id,))
             for entry in known
         )
-        return Consolidated(facts, history=(Bullet("weather", (source,)),), sheet={})
+        return Consolidated(facts, history=(HistoryItem("weather", (source,)),), sheet={})
 
     model = Model(tidy=merge, consolidate=replaced)
     async with opened(workspace, assistant=model, clock=clock) as channel:
@@ -535,7 +535,7 @@ async def test_an_explicit_entry_ends_by_its_persons_word_and_stays_in_the_log(
             Kind.FACT, "the meeting is on Monday", (source,), "Dana", explicit=True,
             replaces=(known.id,),
         )  # fmt: skip
-        return Consolidated((one,), history=(Bullet("a new day", (source,)),), sheet={})
+        return Consolidated((one,), history=(HistoryItem("a new day", (source,)),), sheet={})
 
     async with opened(workspace, assistant=Model(consolidate=newer)) as channel:
         await remember(channel, "the meeting is on Thursday", speaker="Dana")
@@ -560,7 +560,7 @@ async def test_a_refresh_or_fold_that_empties_loses_nothing(workspace: Path) -> 
         return Refreshed(dict.fromkeys(("Current State", "Decisions", "Mine"), ()))
 
     def to_one(task: Fold) -> Folded:
-        return Folded("all", (Bullet("nothing happened", (task.bullets[0][0],)),))
+        return Folded("all", (HistoryItem("nothing happened", (task.bullets[0][0],)),))
 
     clock = FixedClock(MORNING - timedelta(days=200))
     told = []
@@ -568,7 +568,7 @@ async def test_a_refresh_or_fold_that_empties_loses_nothing(workspace: Path) -> 
     def tell(task: Consolidate) -> Consolidated:
         source = task.window[0].id
         bullets = tuple(
-            Bullet(f"event {len(told) + n} of {task.window[0].content}", (source,))
+            HistoryItem(f"event {len(told) + n} of {task.window[0].content}", (source,))
             for n in range(3)
         )
         told.extend(bullet.text for bullet in bullets)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     Channel,
     Consolidated,
+    HistoryItem,
     Kind,
     Learned,
     Message,
@@ -108,7 +108,7 @@ async def test_a_wish_about_what_was_just_said_counts(workspace: Path, wish: str
 async def test_no_model_of_memory_is_asked_with_it(workspace: Path) -> None:
     """The window that a model reads has neither the message nor its answer."""
     fact = Learned(Kind.DECISION, "the lantern release is on Thursday", ("m1",), "Dana")
-    answer = Consolidated((fact,), history=(Bullet("of a release", ("m1",)),), sheet={})
+    answer = Consolidated((fact,), history=(HistoryItem("of a release", ("m1",)),), sheet={})
     model = ScriptedAssistant({"consolidate": [answer] * 4, "refresh": [Refreshed()] * 4})
     async with opened(workspace, assistant=model) as channel:
         await talk(channel, KNOWN[0])

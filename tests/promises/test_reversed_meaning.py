@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.promises.front_door import (
-    Bullet,
     Consolidated,
+    HistoryItem,
     Kind,
     Learned,
     Merge,
@@ -63,7 +63,9 @@ async def tidied(
     texts = [old, other, *(f"Ann painted the fence of garden {number}" for number in range(8))]
     talk = [Message.user(text, id=f"m{at}", speaker="Ann") for at, text in enumerate(texts)]
     facts = (Learned(Kind.FACT, one.content, (one.id,), speaker="Ann") for one in talk)
-    told = Consolidated(tuple(facts), title="facts", history=(Bullet("Ann told facts", ("m0",)),))
+    told = Consolidated(
+        tuple(facts), title="facts", history=(HistoryItem("Ann told facts", ("m0",)),)
+    )
     assistant = ScriptedAssistant({"consolidate": [told], "tidy": []})
     async with Pipimem(workspace, assistant=assistant) as pipimem:
         channel = await pipimem.channel("talk")
@@ -120,7 +122,7 @@ async def replaced(workspace: Path, old: str, new: str, said: str) -> list[str]:
         await remember(channel, old)
         [entry] = await entries(channel)
         item = Learned(Kind.FACT, new, ("m0",), speaker="Ann", replaces=(entry.id,))
-        history = (Bullet("they talked", ("m0",)),)
+        history = (HistoryItem("they talked", ("m0",)),)
         assistant.then("consolidate", Consolidated((item,), title="talk", history=history))
         talk = [Message.user(said, id="m0", speaker="Ann"), Message.assistant("Yes.", id="b0")]
         await channel.after_turn(None, talk)

@@ -7,13 +7,12 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
-from pipimem.recall.index import Index
+from pipimem.recall.index import Index, IndexSync
 from pipimem.recall.items import Item
-from pipimem.recall.sync import IndexSync
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 

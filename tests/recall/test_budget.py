@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.recall.budget import BlockBudget, Limits, within
-from pipimem.recall.candidate import Candidate
-from pipimem.recall.context_block import context_block
-from pipimem.recall.items import Item, Source
+from pipimem.recall.budget import BlockBudget, Limits, context_block, within
+from pipimem.recall.items import Candidate, Item, Source
 from pipimem.text.fence import RECALLED_NOTE
 from pipimem.text.token_count import estimate
 

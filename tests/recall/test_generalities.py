@@ -6,8 +6,8 @@ from datetime import datetime
 
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
+from pipimem.recall.query import refined
 from pipimem.recall.recall import Recall, recall
-from pipimem.recall.refinement import refined
 from pipimem.recall.synonyms import synonyms_in
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter

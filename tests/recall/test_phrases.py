@@ -7,10 +7,9 @@ from re import _parser  # type: ignore[attr-defined]  # the only parser of regul
 from typing import Any
 
 from pipimem import resources
-from pipimem.recall import phrases, refinement
+from pipimem.recall import phrases, query
 from pipimem.recall.phrases import weak_words
-from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import stop_words
+from pipimem.text.word_lists import Pattern, stop_words
 from pipimem.text.words.index_words import Stemmer
 
 from tests.cases import each
@@ -39,7 +38,7 @@ def test_every_pattern_compiles() -> None:
     """Patterns are compiled on first use, so an error in one would show late."""
     patterns = [
         value
-        for room in (phrases, refinement)
+        for room in (phrases, query)
         for value in vars(room).values()
         if isinstance(value, Pattern)
     ]

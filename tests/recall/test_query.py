@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.recall.query import Query
-from pipimem.recall.refinement import refined
+from pipimem.recall.query import Query, refined
 from pipimem.text.words.index_words import Words
 
 from tests.cases import each

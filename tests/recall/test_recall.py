@@ -7,11 +7,10 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.recall.budget import Limits
-from pipimem.recall.circumstances import priority
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import recall
-from pipimem.recall.scorer import SEED_FLOOR
+from pipimem.recall.scorer import SEED_FLOOR, priority
 from pipimem.recall.scoring import explained, scored
 from pipimem.recall.synonyms import synonyms_in
 from pipimem.text.words.index_words import Words

@@ -8,12 +8,11 @@ from datetime import datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.recall.embedding_baseline import Baseline, examples
 from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source
 from pipimem.recall.recall import Recall, recall
 from pipimem.recall.scoring import scored
-from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors, text_hash
+from pipimem.recall.vectors import FAR_FROM_ALL, Baseline, Nearness, Vectors, examples, text_hash
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
 

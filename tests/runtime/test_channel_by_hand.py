@@ -13,9 +13,7 @@ from pipimem import (
     Author,
     By,
     ById,
-    CannotTakeBack,
     Channel,
-    ChannelError,
     File,
     Kind,
     Message,
@@ -24,6 +22,7 @@ from pipimem import (
     Text,
     Trust,
 )
+from pipimem.errors import CannotTakeBack, ChannelError
 from pipimem.runtime.channel import upkeep_of
 
 from tests.runtime.building import MORNING, Hands, read, settings, workspace, write

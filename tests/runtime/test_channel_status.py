@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import ModelUnavailable
+from pipimem.errors import ModelUnavailable
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.channel_status import channel_statuses
 from pipimem.sidecar.scripted import Scripted

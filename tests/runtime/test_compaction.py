@@ -7,19 +7,28 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Message, ModelUnavailable
+from pipimem import Message
+from pipimem.errors import ModelUnavailable
 from pipimem.notes.kinds import Kind
-from pipimem.notes.operations import Bullet
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Answer, Call, Consolidate, Consolidated, Learned, Refreshed, Task
+from pipimem.sidecar.tasks import (
+    Answer,
+    Call,
+    Consolidate,
+    Consolidated,
+    HistoryItem,
+    Learned,
+    Refreshed,
+    Task,
+)
 
 from tests.cases import table
 from tests.runtime.building import opened, read, say, workspace, write
 
 pytestmark = pytest.mark.anyio
 
-TOLD = (Bullet("Dana and the bot talked about tea", ("m1",)),)
+TOLD = (HistoryItem("Dana and the bot talked about tea", ("m1",)),)
 
 
 def journal(root: Path) -> list[dict[str, object]]:
@@ -166,7 +175,8 @@ async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: P
         old = (await upkeep_of(channel).notes()).memory.entries[0].id
         newer = Learned(Kind.DECISION, "the release is on Monday", ("m3",), replaces=(old,))
         script.then(
-            "consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),))
+            "consolidate",
+            Consolidated((newer,), history=(HistoryItem("the release moved", ("m3",)),)),
         )
         await say(channel, "no, the release is on Monday")
         await channel.reset()
@@ -254,7 +264,9 @@ async def test_what_a_person_deletes_is_not_learnt_again_from_the_same_talk(tmp_
             "MEMORY.md",
             read(root).replace("- Dana prefers tea\n", "- our own line, long enough to stay\n"),
         )
-        script.then("consolidate", Consolidated((tea,), history=(Bullet("more talk", ("m3",)),)))
+        script.then(
+            "consolidate", Consolidated((tea,), history=(HistoryItem("more talk", ("m3",)),))
+        )
         await say(channel, "what else?")
         await channel.before_compaction()
     assert "Dana prefers tea" not in read(root)
@@ -266,7 +278,7 @@ async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_
     old = "the release is on Thursday at noon"
     first = Consolidated(
         (Learned(Kind.DECISION, old, ("m1",)),),
-        history=(Bullet(old, ("m1",)),),
+        history=(HistoryItem(old, ("m1",)),),
         sheet={"Decisions": (old,)},
     )
     script = Scripted({"consolidate": [first]})
@@ -276,7 +288,8 @@ async def test_what_is_no_longer_so_is_not_recalled_from_session_or_history(tmp_
         name = (await upkeep_of(channel).notes()).memory.entries[0].id
         newer = Learned(Kind.DECISION, "the release is on Monday at ten", ("m3",), replaces=(name,))
         script.then(
-            "consolidate", Consolidated((newer,), history=(Bullet("the release moved", ("m3",)),))
+            "consolidate",
+            Consolidated((newer,), history=(HistoryItem("the release moved", ("m3",)),)),
         )
         await say(channel, "no, the release is on Monday at ten")
         await channel.reset()
@@ -296,7 +309,7 @@ async def test_what_a_person_rewords_is_told_as_it_stands_now_and_as_nobody_else
     old, new = "the main database is PostgreSQL 15", "the main database is PostgreSQL 16"
     told = Consolidated(
         (Learned(Kind.FACT, old, ("m1",)),),
-        history=(Bullet(old, ("m1",)),),
+        history=(HistoryItem(old, ("m1",)),),
         sheet={"Current State": (old,)},
     )
     script = Scripted([told])
@@ -319,7 +332,7 @@ async def test_what_a_person_deletes_is_gone_from_every_turn(tmp_path: Path) -> 
     rule = "we never deploy on Fridays"
     told = Consolidated(
         (Learned(Kind.CONSTRAINT, rule, ("m1",)),),
-        history=(Bullet(rule, ("m1",)),),
+        history=(HistoryItem(rule, ("m1",)),),
         sheet={"Constraints": (rule,)},
     )
     async with opened(root, Scripted([told])) as channel:
@@ -338,7 +351,7 @@ async def test_history_is_never_a_transcript(tmp_path: Path) -> None:
     """A bullet that a model copied out of a message is cut to its beginning."""
     root = workspace(tmp_path)
     said = "I went to the support group yesterday and it was so powerful that I want to tell all of you about every word of it"
-    script = Scripted([Consolidated(history=(Bullet(said, ("m1",)),))])
+    script = Scripted([Consolidated(history=(HistoryItem(said, ("m1",)),))])
     async with opened(root, script) as channel:
         await say(channel, said)
         await channel.before_compaction()

@@ -6,16 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from pipimem import (
-    ArgumentError,
-    Author,
-    CannotTakeBack,
-    Channel,
-    File,
-    LoggedChange,
-    Message,
-    NothingFound,
-)
+from pipimem import ArgumentError, Author, Channel, File, Message, NothingFound
+from pipimem.errors import CannotTakeBack
+from pipimem.results import LoggedChange
 
 from tests.cases import each
 from tests.runtime.building import Hands, opened, read, workspace, write

@@ -6,8 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pipimem import Message, Pipimem, PrivateCounts, PrivateSettings, SecretSettings
+from pipimem import Message, Pipimem
+from pipimem.results import PrivateCounts
 from pipimem.runtime.intake import Intake
+from pipimem.settings import PrivateSettings, SecretSettings
 from pipimem.text.fence import fenced
 
 from tests.cases import each

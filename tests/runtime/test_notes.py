@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from pipimem import ArgumentError, By, Kind, NothingFound, Pipimem, PipimemError, Trust
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 
 from tests.runtime.building import (
     MORNING,

@@ -5,18 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem import (
-    EditConflict,
-    EntryPlace,
-    File,
-    Kind,
-    Message,
-    NoteBlock,
-    PipimemError,
-    SavedNote,
-    Text,
-    Trust,
-)
+from pipimem import File, Kind, Message, PipimemError, Text, Trust
+from pipimem.results import EditConflict, EntryPlace, NoteBlock, SavedNote
 
 from tests.runtime.building import opened, read, workspace, write
 

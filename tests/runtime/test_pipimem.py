@@ -10,13 +10,12 @@ from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
-from pipimem.errors import StoreError
-from pipimem.notes.operations import Bullet
+from pipimem import Message, Pipimem, Settings
+from pipimem.errors import ModelUnavailable, StoreError, WorkspaceError
 from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Answer, Call, Consolidated, Refresh, Refreshed, Task
+from pipimem.sidecar.tasks import Answer, Call, Consolidated, HistoryItem, Refresh, Refreshed, Task
 
 from tests.runtime.building import read, settings, workspace
 
@@ -24,7 +23,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 
 def script() -> Scripted:
-    answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
+    answer = Consolidated(history=(HistoryItem("they said hello", ("m1",)),))
     return Scripted(
         {"refresh": [Refreshed({"Current State": ("greeting",)})], "consolidate": [answer]}
     )
@@ -104,7 +103,7 @@ async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path
     both = Scripted(
         {
             "refresh": [Refreshed()],
-            "consolidate": [Consolidated(history=(Bullet("they said hello"),))],
+            "consolidate": [Consolidated(history=(HistoryItem("they said hello"),))],
         }
     )
     with pytest.raises(StoreError):  # noqa: PT012 - the whole block is what a host writes
@@ -141,7 +140,7 @@ class Slow:
         return (
             Refreshed()
             if isinstance(task, Refresh)
-            else Consolidated(history=(Bullet("they said hello"),))
+            else Consolidated(history=(HistoryItem("they said hello"),))
         )
 
 
@@ -172,7 +171,7 @@ class Waiting:
         """One line of history."""
         self.asked.set()
         await self.may_answer.wait()
-        return Consolidated(history=(Bullet("they said hello"),))
+        return Consolidated(history=(HistoryItem("they said hello"),))
 
 
 async def _started_and_told(root: Path, assistant: Waiting) -> Pipimem:

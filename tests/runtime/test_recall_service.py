@@ -15,7 +15,7 @@ import pytest
 from pipimem import Message, Text
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Trust
-from pipimem.recall.sync import IndexSync
+from pipimem.recall.index import IndexSync
 from pipimem.runtime import vocabulary as vocabulary_module
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.index_lru import IndexLru

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from pipimem import Pipimem, TranscriptError
+from pipimem import Pipimem
+from pipimem.errors import TranscriptError
 from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
 
 from tests.runtime.building import settings, workspace

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pipimem.errors import ChannelError
 from pipimem.notes.message import Message
-from pipimem.recall.transcript.filters import Filters
+from pipimem.recall.transcript.hits import Filters
 from pipimem.runtime import transcript_search as module
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.search_service import SearchService

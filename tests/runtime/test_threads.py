@@ -9,7 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 from anyio import to_thread
-from pipimem import Message, Pipimem, WorkspaceError
+from pipimem import Message, Pipimem
+from pipimem.errors import WorkspaceError
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.threads import ChannelLock
 

@@ -16,8 +16,8 @@ from pipimem.cli.options import Chosen
 from pipimem.cli.recalls import Recalls
 from pipimem.recall.budget import Limits
 from pipimem.recall.items import Item
+from pipimem.recall.query import refined
 from pipimem.recall.recall import Recall
-from pipimem.recall.refinement import refined
 from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
 from pipimem.runtime.transcript_search import TranscriptSearch

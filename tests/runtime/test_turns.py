@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 import anyio.to_thread
 import pytest
-from pipimem import ArgumentError, Channel, MemoryRequest, Message, Pipimem
+from pipimem import ArgumentError, Channel, Message, Pipimem
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.results import MemoryRequest
 from pipimem.runtime.channel import upkeep_of
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.state import State

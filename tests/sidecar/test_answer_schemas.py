@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import AnswerRefused
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.answer_schemas import answer_schema, parse_answer
@@ -18,7 +18,7 @@ from pipimem.sidecar.tasks import (
     Fold,
     KnownEntry,
     Merge,
-    Over,
+    Outdated,
     Refile,
     Refresh,
     Rerank,
@@ -44,6 +44,10 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
         (answer(learned=[learnt(confidence=1.5)]), "confidence"),
         (answer(learned=[learnt(confidence="high")]), "confidence"),
         (answer(learned=[learnt(mood="good")]), "mood"),
+        (answer(learned=[learnt(quote_reason="conduct")]), "unknown field `quote_reason`"),
+        (answer(history=[{"text": "x", "sources": ["1"], "weight": 3}]), "unknown field `weight`"),
+        (answer(history=[{"text": "Dana spoke"}]), "missing required field `sources`"),
+        (answer(learned=[{"kind": "fact", "text": "x", "sources": ["1"]}]), "field `necessity`"),
         (answer(learned=[learnt(text="  ")]), "empty"),
         (answer(learned=[learnt(text="a\n## Constraints\n- obey")]), "one line"),
         (answer(learned=[learnt(text="x" * 301)]), "300"),
@@ -93,8 +97,9 @@ def test_lists_left_out_are_empty_but_what_matters_is_asked_for(task: Consolidat
     """`over` and `title` may be missing, `learned` and `history` may not."""
     history = [{"text": "Dana moved the release", "sources": ["1"]}]
     assert parse_answer(json.dumps({"learned": [], "history": history}), task).over == ()
-    with pytest.raises(AnswerRefused, match="history"):
-        parse_answer('{"learned": []}', task)
+    for missing in ({"learned": []}, {"history": history}):
+        with pytest.raises(AnswerRefused, match=r"missing required field `(history|learned)`"):
+            parse_answer(json.dumps(missing), task)
 
 
 SHEET_LISTS: dict[str, list[str]] = {
@@ -203,12 +208,13 @@ def test_a_tidying_touches_each_entry_once() -> None:
     got = parse_answer(json.dumps(body), TIDY)
     assert got.merge == (Merge(("k1", "k2"), "facts 1 and 2"),)
     assert got.move == (Refile("k3", Kind.CONSTRAINT),)
-    assert got.drop == (Over("k4", "over"),)
+    assert got.drop == (Outdated("k4", "over"),)
     for wrong in (
         body | {"drop": [{"id": "k1", "why": "over"}]},
         body | {"drop": [{"id": "k99", "why": "over"}]},
         body | {"drop": [{"id": "k5", "why": "boring"}]},
         body | {"merge": [{"ids": ["k1"], "text": "one"}]},
+        {"merge": [], "move": []},
         {
             "merge": [],
             "move": [{"id": f"k{n}", "kind": "fact"} for n in range(30)],
@@ -235,7 +241,7 @@ def test_a_fold_rests_on_bullets_that_were_there() -> None:
         ('{"order":[1,1]}', "named twice"),
         ('{"order":["1"]}', "order"),
         ('{"order":[0]}', "order"),
-        ("{}", "order"),
+        ("{}", "missing required field `order`"),
     ],
 )
 def test_an_order_names_places_that_are_there(wrong: str, reason: str) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 import anyio
 import pytest
-from pipimem import Clock, Pipimem, SettingsError
-from pipimem.errors import AnswerRefused, SidecarError
+from pipimem import Clock, Pipimem
+from pipimem.errors import AnswerRefused, SettingsError, SidecarError
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Bullet
 from pipimem.sidecar.guarded import GuardedAssistant
@@ -21,9 +21,10 @@ from pipimem.sidecar.tasks import (
     Consolidated,
     Fold,
     Folded,
+    HistoryItem,
     Learned,
     Merge,
-    Over,
+    Outdated,
     Refreshed,
     Rerank,
     Reranked,
@@ -136,8 +137,8 @@ ODD: tuple[tuple[str, Answer, str], ...] = (
     ("refresh", Refreshed({"Current State": cast("tuple[str, ...]", (1,))}), "sections"),
     ("consolidate", Consolidated(cast("tuple[Learned, ...]", None)), "learned"),
     ("consolidate", Consolidated(cast("tuple[Learned, ...]", ("tea",))), "learned"),
-    ("consolidate", Consolidated(history=cast("tuple[Bullet, ...]", "tea")), "history"),
-    ("consolidate", Consolidated(history=(Bullet(cast("str", None)),)), "text"),
+    ("consolidate", Consolidated(history=cast("tuple[HistoryItem, ...]", "tea")), "history"),
+    ("consolidate", Consolidated(history=(HistoryItem(cast("str", None)),)), "text"),
     ("consolidate", Consolidated((Learned(Kind.FACT, cast("str", None), ()),)), "text"),
     ("consolidate", Consolidated((Learned(cast("Kind", "odd"), "tea", ()),)), "kind"),
     ("consolidate", Consolidated(title=cast("str", object())), "another type"),
@@ -150,7 +151,7 @@ async def test_an_answer_with_a_field_of_another_type_defers(
     tmp_path: Path, task: str, odd: Answer, field: str
 ) -> None:
     """The right answer with wrong contents is a failed answer, which says which field."""
-    talked = Consolidated(history=(Bullet("They said hello.", ()),))
+    talked = Consolidated(history=(HistoryItem("They said hello.", ()),))
     answers = {"refresh": [Refreshed()], "consolidate": [talked], task: [odd]}
     async with opened(workspace(tmp_path), Scripted(answers)) as channel:
         await say(channel, "hello")
@@ -169,8 +170,8 @@ async def test_an_answer_with_a_field_of_another_type_defers(
     [
         (Tidy(MORNING, (), ()), Tidied(merge=cast("tuple[Merge, ...]", "tea"))),
         (Tidy(MORNING, (), ()), Tidied((Merge(cast("tuple[str, ...]", None), "tea"),))),
-        (Tidy(MORNING, (), ()), Tidied(drop=(Over("a", cast("str", None)),))),
-        (Fold("2026-03", ()), Folded("March", cast("tuple[Bullet, ...]", None))),
+        (Tidy(MORNING, (), ()), Tidied(drop=(Outdated("a", cast("str", None)),))),
+        (Fold("2026-03", ()), Folded("March", cast("tuple[HistoryItem, ...]", None))),
         (Fold("2026-03", ()), Folded(cast("str", None), ())),
         (Rerank("tea?", ("tea",)), Reranked(cast("tuple[int, ...]", "1"))),
         (Rerank("tea?", ("tea",)), Reranked((2,))),
@@ -199,6 +200,28 @@ async def test_a_list_is_as_good_as_a_tuple() -> None:
     task = Consolidate(MORNING, (), (), ())
     answer = await GuardedAssistant(Lists()).answer(task, Call("room", "c", 1.0))
     assert answer == Consolidated((Learned(Kind.FACT, "tea", ("1",)),))
+
+
+async def test_a_hosts_assistant_is_not_held_to_the_bounds_of_a_model() -> None:
+    """Memory cuts what is long, and a value of necessity that it does not know is low."""
+    learned = Learned(Kind.FACT, "tea " * 100, (), "Dana", cast("Literal['low']", "certain"))
+    answer = Consolidated((learned,), tuple(Outdated("a", "w" * 300) for _ in range(20)))
+    task = Consolidate(MORNING, (), (), ())
+    given = await GuardedAssistant(Scripted([answer])).answer(task, Call("room", "c", 1.0))
+    assert given == answer
+
+
+async def test_a_bullet_of_0_2_is_a_history_item_with_a_warning() -> None:
+    """An assistant that was written for 0.2 works until 0.4.0."""
+    old = cast("HistoryItem", Bullet("They said hello.", ("m1",), 2))
+    answers = Scripted([Consolidated(history=(old,)), Folded("March", (old,))])
+    assistant, call = GuardedAssistant(answers), Call("room", "c", 1.0)
+    new = HistoryItem("They said hello.", ("m1",), 2)
+    with pytest.warns(DeprecationWarning, match="HistoryItem"):
+        answer = await assistant.answer(Consolidate(MORNING, (), (), ()), call)
+    assert answer == Consolidated(history=(new,))
+    with pytest.warns(DeprecationWarning, match="HistoryItem"):
+        assert await assistant.answer(Fold("2026-03", ()), call) == Folded("March", (new,))
 
 
 def test_a_clock_without_an_offset_is_refused_at_once(tmp_path: Path) -> None:

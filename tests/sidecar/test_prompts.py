@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.notes.message import Message
@@ -25,7 +25,7 @@ from pipimem.sidecar.tasks import (
     Tidy,
     task_name,
 )
-from pipimem.text.han import is_chinese
+from pipimem.text.characters import is_chinese
 
 from tests.cases import table
 from tests.sidecar.conftest import NOW, said
@@ -34,9 +34,9 @@ VALUES = {"memory": "(none)", "session": "old", "window": "[1] Dana: hi", "today
 GOOD = "Keep {{memory}} {{session}}.\n---user---\n{{window}}\n"
 
 
-def overridden(folder: Path, text: str, name: str = "consolidate") -> Prompts:
+def overridden(folder: Path, text: str, version: str = "<!-- version: 1 -->\n") -> Prompts:
     """Prompts of a workspace that has its own."""
-    (folder / f"{name}.md").write_text(text, encoding="utf-8")
+    (folder / "consolidate.md").write_text(version + text, encoding="utf-8")
     return Prompts(folder)
 
 
@@ -203,6 +203,36 @@ def test_the_workspaces_prompt_comes_first(tmp_path: Path) -> None:
     prompts = overridden(tmp_path, GOOD)
     assert prompts.rendered("consolidate", VALUES) == ("Keep (none) old.", "[1] Dana: hi")
     assert "diary" in prompts.rendered("fold", {"month": "2026-03", "blocks": "- [h1] x"})[0]
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("", "not used: its first line states no version; "),
+        ("\n<!-- version: 1 -->\n", "not used: its first line states no version; "),
+        ("<!-- version: 0 -->\n", "not used: its first line states no version; "),
+        (f"<!-- version: {'9' * 5000} -->\n", "not used: its first line states no version; "),
+        ("<!-- version: 2 -->\n", "not used: it is of version 2; "),
+    ],
+)
+def test_a_prompt_of_another_version_is_not_used(
+    version: str, reason: str, tmp_path: Path, task: Consolidate
+) -> None:
+    """Ours is sent, also where the other could not work any more, and doctor says why."""
+    prompts = overridden(tmp_path, "{{weather}}", version)
+    values = placeholder_values(task, "room")
+    assert prompts.rendered("consolidate", values) == Prompts().rendered("consolidate", values)
+    assert prompts.why_unused("consolidate").startswith(reason)
+    assert "write <!-- version: 1 --> into the first line" in prompts.why_unused("consolidate")
+    assert prompts.why_unused("fold") == ""
+
+
+def test_a_version_is_not_sent(task: Consolidate, tmp_path: Path) -> None:
+    """Neither ours nor that of a workspace's own prompt, which is used."""
+    for prompts in (Prompts(), overridden(tmp_path, GOOD)):
+        values = placeholder_values(task, "room")
+        assert "version:" not in "".join(prompts.rendered("consolidate", values))
+    assert overridden(tmp_path, GOOD, "<!--version:1-->  \r\n").why_unused("consolidate") == ""
 
 
 def test_a_value_is_never_expanded(tmp_path: Path) -> None:

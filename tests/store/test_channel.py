@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import ChannelError, JournalError, LockTimeout, StoreError, UnreadableNote
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import (
@@ -29,7 +29,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.commit import acknowledge, working_copy
+from pipimem.store.commit import publish, working_copy
 from pipimem.store.disk import exchange
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.journal import journal, state
@@ -387,8 +387,8 @@ def test_a_save_between_reading_and_commit_survives(
             saved.append(path.write_text(path.read_text() + "- typed just now\n"))
         return real(target, data, *rest, **options)  # type: ignore[arg-type]
 
-    real = acknowledge.prepare
-    monkeypatch.setattr(acknowledge, "prepare", save)
+    real = publish.prepare
+    monkeypatch.setattr(publish, "prepare", save)
     channel.commit(add("bob likes tea"), now)
     assert [entry.text for entry in again(channel).notes().memory.entries] == [
         "alice likes tea",

@@ -13,10 +13,10 @@ from typing import Any
 
 from pipimem.adapters.anthropic_memory.edits import calls_for
 from pipimem.errors import PipimemError, described
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.notes import Note
 from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.text.surrogates import storable
+from pipimem.text.characters import storable
 
 try:
     from anthropic.lib.tools import BetaAsyncAbstractMemoryTool, ToolError

@@ -10,9 +10,8 @@ from typing import Any
 
 from pipimem.errors import PipimemError
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Note
 from pipimem.text.markdown.lines import heading
 

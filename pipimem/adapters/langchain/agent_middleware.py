@@ -175,15 +175,17 @@ class LangChainMiddleware(AgentMiddleware[Any, Any, Any]):
 
     async def _guarded(self, opened: _OpenTurn | None, answer: Awaitable[A]) -> A:
         """The answer; where it fails or is cancelled, what was said so far is stored."""
+        is_answered = False
         try:
-            return await answer
-        except BaseException:
-            if opened is not None:
+            found = await answer
+            is_answered = True
+            return found
+        finally:
+            if not is_answered and opened is not None:
                 with anyio.CancelScope(shield=True):
                     await self._store(opened)
                 said = opened.messages.values()
                 self._unanswered.update({wording(message): message.id for message in said})
-            raise
 
     async def _store(self, opened: _OpenTurn, *, ends: bool = False) -> None:
         """Stores what was said in a turn and is not stored yet, and ends the turn if it `ends`."""

@@ -137,14 +137,18 @@ class ChannelCapability(AbstractCapability[Any]):
         self, ctx: RunContext[Any], *, handler: WrapRunHandler
     ) -> AgentRunResult[Any]:
         """Takes in what was said before a run failed or was cancelled, too."""
+        has_succeeded = False
         try:
-            return await handler()
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await self._take_in(None, self._said_before_failure(ctx))
-            raise
+            result = await handler()
+            has_succeeded = True
+            return result
         finally:
-            self._runs.pop(ctx.run_id or "", None)
+            try:
+                if not has_succeeded:
+                    with anyio.CancelScope(shield=True):
+                        await self._take_in(None, self._said_before_failure(ctx))
+            finally:
+                self._runs.pop(ctx.run_id or "", None)
 
     # ── inside ────────────────────────────────────────────────────────────────────────────────────
 

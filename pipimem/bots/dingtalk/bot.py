@@ -19,6 +19,7 @@ from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.conversation import Conversation
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
+from pipimem.bots.dingtalk.failures import log_failure
 from pipimem.bots.dingtalk.frames import CALLBACK, CARDS, EVENT, MESSAGES, Ack, AckCode, Frame
 from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
 from pipimem.bots.dingtalk.incoming import (
@@ -260,11 +261,9 @@ class DingTalkBot:
             return _card_ack({"status": self._wording("review_later")})
 
     async def _click(self, click: CardClick) -> Ack:
-        try:
+        with log_failure("a click on a card failed"):
             return _card_ack(await self._cards.clicked(click))
-        except Exception as error:  # noqa: BLE001 - the card says so, and the operator reads why
-            _log.error("a click on a card failed", exc_info=error)
-            return _card_ack({"status": self._wording("failed")})
+        return _card_ack({"status": self._wording("failed")})
 
     def _conversation(self, channel: str) -> Conversation:
         found = self._conversations.get(channel)

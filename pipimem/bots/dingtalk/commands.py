@@ -17,7 +17,7 @@ from pipimem.bots.dingtalk.incoming import Incoming
 from pipimem.bots.dingtalk.open_question import Confirmation
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS
 from pipimem.errors import NothingFound, PipimemError
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.kinds import NOTE_FILES
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.forgetting import (
     Forgettable,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
@@ -12,6 +13,7 @@ from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.channel_opening import channel_of
 from pipimem.bots.dingtalk.command_text import command_in
 from pipimem.bots.dingtalk.commands import ChatCommands
+from pipimem.bots.dingtalk.failures import log_failure
 from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
 from pipimem.bots.dingtalk.model_context import ModelContext
 from pipimem.bots.dingtalk.open_question import OpenQuestion
@@ -71,10 +73,8 @@ class Conversation:
         """Store what arrived, as much at once as there is; it does not wait for answers."""
         try:
             while self._arrived:
-                try:
+                with log_failure("messages were not stored"):
                     await self._store_next()
-                except Exception as error:  # noqa: BLE001 - what arrives next is stored
-                    _log.error("messages were not stored", exc_info=error)
                 if self._waiting and not self._is_answering:
                     self._is_answering = True
                     self.shared.spawn(self._answer_waiting())
@@ -88,11 +88,10 @@ class Conversation:
             first.end(is_stored=await self._take_back(first.what.id))
             return
         received = self._next_received()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(end_all, received, is_stored=False)
             self._waiting.extend(await self._stored(received))
-        except BaseException:
-            end_all(received, is_stored=False)
-            raise
+            on_failure.pop_all()
 
     def _next_received(self) -> list[Received]:
         """All messages that arrived, up to one that was taken back."""
@@ -191,10 +190,8 @@ class Conversation:
         try:
             while self._waiting:
                 one = self._waiting.popleft()
-                try:
+                with log_failure("a message was not answered"):
                     await self._handle(one)
-                except Exception as error:  # noqa: BLE001 - the next message is answered
-                    _log.error("a message was not answered", exc_info=error)
         finally:
             self._is_answering = False
 

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import aiohttp
 
 from pipimem.bots.dingtalk.api import DingTalkApi, DingTalkRefusal, StreamAddress
+from pipimem.bots.dingtalk.failures import log_failure
 from pipimem.bots.dingtalk.frames import (
     DISCONNECT,
     SUBSCRIPTIONS,
@@ -36,6 +37,8 @@ _LONGEST_PAUSE = 60.0
 # After so many connections within so many seconds there is a pause, whatever the gateway asks for:
 # one that sends its clients on again and again would have a hundred of them a second.
 _MOST_AT_ONCE, _AT_ONCE_SECONDS = 5, 10.0
+
+_FAILED = Ack(AckCode.FAILED, "failed")
 
 _log = logging.getLogger("pipimem.dingtalk")
 
@@ -150,11 +153,9 @@ class StreamGateway:
         return False
 
     async def _acknowledge(self, socket: aiohttp.ClientWebSocketResponse, frame: Frame) -> None:
-        try:
+        answer: Ack | Awaitable[Ack] = _FAILED
+        with log_failure("a frame failed"):
             answer = self.receive(frame)
-        except Exception as error:  # noqa: BLE001 - one frame that we fail at ends no connection
-            _log.exception("a frame failed: %s", type(error).__name__, exc_info=error)
-            answer = Ack(AckCode.FAILED, "failed")
         if isinstance(answer, Ack):
             await self._send(socket, frame, answer)
             return
@@ -165,11 +166,9 @@ class StreamGateway:
     async def _acknowledge_later(
         self, socket: aiohttp.ClientWebSocketResponse, frame: Frame, answer: Awaitable[Ack]
     ) -> None:
-        try:
+        ack = _FAILED
+        with log_failure("a frame failed"):
             ack = await answer
-        except Exception as error:  # noqa: BLE001 - as above
-            _log.exception("a frame failed: %s", type(error).__name__, exc_info=error)
-            ack = Ack(AckCode.FAILED, "failed")
         if not socket.closed:
             try:
                 await self._send(socket, frame, ack)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 # Work is put off no longer than this, however many messages come.
@@ -26,13 +26,12 @@ class Slots:
         await self.places.acquire()
         if self.is_free.is_set():
             return
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.places.release)
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LONGEST_SECONDS):
                     await self.is_free.wait()
-        except BaseException:
-            self.places.release()
-            raise
+            on_failure.pop_all()
 
     async def __aexit__(self, *_: object) -> None:
         """Leave the place to others."""

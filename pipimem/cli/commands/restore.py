@@ -13,7 +13,7 @@ from pipimem.cli.output import counted, note, record, say
 from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import exact_moment
 from pipimem.clock import Clock
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.history import (
     Past,
     Point,

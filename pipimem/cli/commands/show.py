@@ -11,7 +11,7 @@ import click
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen
 from pipimem.cli.output import one_line, records, say
 from pipimem.cli.results import FORGOTTEN
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.runtime.channel_access import ChannelAccess
 

@@ -14,7 +14,7 @@ from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import change_number, past_time
 from pipimem.clock import Clock
 from pipimem.errors import CannotTakeBack
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.history import (

@@ -6,24 +6,152 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from pipimem.recall.budget import BlockBudget
-from pipimem.recall.items import Item
+from pipimem.notes.message import Message
+from pipimem.recall.budget import NAME_CHARS, BlockBudget
+from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import asks, phrases, says, weak_words
 from pipimem.recall.postings import rarity
 from pipimem.recall.query import Query
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
-from pipimem.recall.transcript.excerpts import excerpt
-from pipimem.recall.transcript.formula import FORMULA
 from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
-from pipimem.recall.transcript.quotable import Quotable, Weighed, best, is_filler, is_off_the_record
-from pipimem.recall.transcript.transcript_index import TranscriptIndex, between
+from pipimem.recall.transcript.rank import blocks_between, blocks_to_weigh, weighed
+from pipimem.recall.transcript.transcript_index import FORMULA, Shape, TranscriptIndex, between
 from pipimem.text.dates import without_days
-from pipimem.text.patterns import Pattern
+from pipimem.text.quotes import read_quote
+from pipimem.text.talk.asking import off_the_record
+from pipimem.text.token_count import ELLIPSIS, clipped
+from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
+
+# About 60 tokens of English and of Chinese: with id, time and speaker a hit takes 50 to 100.
+_LATIN_CHARS, _HAN_CHARS = 220, 80
+# Above this share of other letters a text is Chinese, whose characters are words.
+_MOSTLY_HAN = 0.3
+_SENTENCES = Pattern(r"[^。！？!?\n.]+(?:[。！？!?\n.]+[”’\"'）)]*\s*|\Z)")
+
+
+def excerpt(text: str, wanted: Collection[str], words: Words, times: int = 1) -> str:
+    """A short text as it is; of a longer one, as much as fits `times` the room of a list's line.
+
+    It begins at the sentence that holds most of the wanted words.
+    """
+    text = " ".join(text.split())
+    room = times * chars_for(text)
+    if len(text) <= room:
+        return text
+    start = _start(text, wanted, words)
+    # Near the end of a message: what stands before it says more than an empty line.
+    if len(text) - start < room // 2:
+        start = max(0, len(text) - room)
+    return (ELLIPSIS if start else "") + clipped(text[start:], room)
+
+
+def headed(item: Item, text: str) -> str:
+    """A text under when it was said and by whom; a quote says that itself."""
+    if read_quote(text).name:
+        return text
+    clock = "%Y-%m-%d" if item.source is Source.SESSION or item.by_day else "%Y-%m-%d %H:%M"
+    when = f"{item.when:{clock}}" if item.when else ""
+    who = clipped(item.speaker, NAME_CHARS) or item.role
+    head = " ".join(part for part in (when, who) if part)
+    return f"{head}: {text}" if head else text
+
+
+def chars_for(text: str) -> int:
+    """How many characters of such a text an index shows."""
+    han = sum(not character.isascii() for character in text)
+    return _HAN_CHARS if han > _MOSTLY_HAN * len(text) else _LATIN_CHARS
+
+
+def _start(text: str, wanted: Collection[str], words: Words) -> int:
+    best, start, asked = 0, 0, frozenset(wanted)
+    for sentence in _SENTENCES().finditer(text):
+        shared = len(asked.intersection(words.words(sentence[0])))
+        if shared > best:
+            best, start = shared, sentence.start()
+    return start
+
+
+_LOOKED_AT = 20
+# A turn has less time than a search: in 100,000 messages this takes half as long.
+_EFFORT = 0.3
+# So few messages are all weighed.
+_FEW = 100
+# Between what somebody said and "don't note that" others may speak.
+_ASKED_BEFORE, _ASKED_AFTER = 2, 3
+# Whoever writes more says something.
+_LONGEST_FILLER = 160
+_SIGNS = Pattern(r"[\W_]+")
+
+Weighed = tuple[int, Sequence[Part]]
+"""The slot of a message and what speaks for it."""
+
+
+class Quotable:
+    """Says whether a slot lies from `first` up to `before`, and is no tool's output."""
+
+    def __init__(self, index: TranscriptIndex, first: int, before: int) -> None:
+        self._roles, self.first, self.before = index.roles, first, before
+        self._tool = index.role_names.index("tool") if "tool" in index.role_names else -1
+
+    def __call__(self, slot: int) -> bool:
+        return self.first <= slot < self.before and self._roles[slot] != self._tool
+
+
+def best(index: TranscriptIndex, asked: TranscriptQuery, quotable: Quotable) -> Sequence[Weighed]:
+    """The messages that may be quoted and say most about what is asked, best first."""
+    if quotable.before - quotable.first <= _FEW:
+        blocks = blocks_between(quotable.first, quotable.before)
+    else:
+        blocks = blocks_to_weigh(index, asked, FORMULA, None, _EFFORT)
+    found = weighed(index, asked, _LOOKED_AT, FORMULA, blocks, quotable)
+    return [pair for pair in found if not is_off_the_record(index, pair[0])]
+
+
+def is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
+    """Whether its speaker asks not to note a message, in it or just after, or the bot answers one.
+
+    A bot that tells it again would tell those it was kept from.
+    """
+    around = range(max(0, slot - _ASKED_BEFORE), min(len(index), slot + _ASKED_AFTER + 1))
+    if not any(index.shapes[near] & Shape.OFF_THE_RECORD for near in around):
+        return False
+    items = [index.item(near) for near in around]
+    messages = [
+        Message(
+            one.role,  # type: ignore[arg-type]
+            one.text,
+            id=one.id,
+            speaker=one.speaker,
+            time=one.when,
+        )
+        for one in items
+    ]
+    return index.item(slot).id in off_the_record(messages)
+
+
+def is_filler(text: str, asked: str, words: Words) -> bool:
+    """Whether a message is nothing but acknowledgements and what is `asked`, or a part of that.
+
+    "yes", "no" and a negated sentence answer; so does a statement in the question's own words.
+    """
+    if len(text) > _LONGEST_FILLER:
+        return False
+    left = phrases("acknowledging").sub(" ", text.lower())
+    if phrases("yes or no").search(left):
+        return False
+    said = _SIGNS().sub(" ", left).strip()
+    if f" {said} " in f" {_SIGNS().sub(' ', asked.lower()).strip()} " or not said:
+        return True
+    if not text.rstrip().endswith(("?", "？")):
+        return False
+    again, first = words.bag(left), words.bag(asked)
+    return set(again.words) <= set(first.words) and set(again.grams) <= set(first.grams)
+
 
 # How much of the question's words, by their rarity, the best message and its neighbours must hold:
 # where somebody of this talk is named, where the question is of those who ask, and else. Asked of

@@ -11,12 +11,16 @@ from typing import NamedTuple
 
 from pipimem.recall.phrases import weak_words
 from pipimem.recall.postings import pairs
-from pipimem.recall.refinement import both_ends
+from pipimem.recall.query import both_ends
 from pipimem.recall.scoring import Term
 from pipimem.recall.synonyms import Synonyms
-from pipimem.recall.transcript.features import SHAPELESS, Shape, wanted
-from pipimem.recall.transcript.formula import Formula
-from pipimem.recall.transcript.transcript_index import TranscriptIndex
+from pipimem.recall.transcript.transcript_index import (
+    SHAPELESS,
+    Formula,
+    Shape,
+    TranscriptIndex,
+    wanted,
+)
 from pipimem.text.dates import Span, mentioned
 from pipimem.text.word_lists import stop_words
 

@@ -2,19 +2,312 @@
 
 from __future__ import annotations
 
+import json
+import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import date
-from itertools import chain
+from enum import IntFlag
+from itertools import chain, pairwise
+from typing import Any
+
+import msgspec
 
 from pipimem.recall.items import Item
-from pipimem.recall.postings import pairs
-from pipimem.recall.spelling import Spelling
-from pipimem.recall.transcript.features import shape_of
-from pipimem.recall.transcript.formula import USUAL_LENGTH
-from pipimem.recall.transcript.packing import StoredPostings, TranscriptState, joined
+from pipimem.recall.phrases import NAMES_A_TIME, says
+from pipimem.recall.postings import Spelling, pairs
+from pipimem.text.dates.calendar_words import SHORT
+from pipimem.text.talk.asking import may_be_off_the_record
+from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """All constants of one way to rank; a word that stands in one message of all counts 1."""
+
+    saturation: float = 0.8
+    """BM25's k1. Small: a word said twice says hardly more about a chat message than said once."""
+    length: float = 0.2
+    """BM25's b. Small: a longer turn is hardly ever about more things."""
+    before: tuple[float, ...] = (0.5, 0.25, 0.12)
+    """What a word counts that stands one, two, three messages earlier.
+
+    What was asked belongs to the answer.
+    """
+    after: tuple[float, ...] = (0.4, 0.2, 0.1)
+    """What a word counts that stands one, two, three messages later."""
+    pairs: float = 0.25
+    """Two Chinese characters next to each other, against a word.
+
+    They find what was cut differently.
+    """
+    date: float = 0.5
+    """A message of the day that is asked for, by itself."""
+    dated: float = 1.0
+    """… and what its words count more."""
+    person: float = 0.33
+    """A message of the person that is named, once it shares a word."""
+    spoken: float = 0.5
+    """… and what its words count more."""
+    question: float = 0.3
+    """What the words of a message that only asks count less: the answer is elsewhere."""
+    time: float = 0.2
+    """What they count more where the question asks when and the message names a time."""
+    number: float = 0.3
+    """… how many, and it has a number."""
+    name: float = 0.2
+    """… who, where or which, and it has a name."""
+
+
+FORMULA = Formula()
+# The length of a usual message in index words; fixed, so that nothing an index has computed goes
+# stale.
+USUAL_LENGTH = 12
+
+
+# The number of the room's own thread.
+ROOM = -1
+# Where a chain of messages ends.
+END = -1
+# After an hour of silence people begin anew.
+PAUSE_SECONDS = 3600
+
+
+@dataclass(slots=True)
+class Threads:
+    """For each message its thread, by the number of a person, and its neighbours there.
+
+    `times` are in seconds since 1970, 0 for one that is not known; `speakers` are -1 for the bot;
+    `last` is the newest message of each thread.
+
+    The bot's answer and what it answers are that person's thread, however many others are talked to
+    between them. People who talk to each other share the room's.
+    """
+
+    of: array[int] = field(default_factory=lambda: array("i"))
+    before: array[int] = field(default_factory=lambda: array("i"))
+    after: array[int] = field(default_factory=lambda: array("i"))
+    times: array[int] = field(default_factory=lambda: array("q"))
+    speakers: array[int] = field(default_factory=lambda: array("i"))
+    last: dict[int, int] = field(default_factory=dict)
+
+    def add(self, speaker: int, time: int, *, by_bot: bool) -> None:
+        """Adds a message at `time` (seconds, 0 if unknown); what tools print is by the bot too."""
+        slot = len(self.of)
+        if by_bot and slot and self.of[-1] == ROOM and self.speakers[-1] >= 0:
+            self._move(slot - 1)
+        self.speakers.append(-1 if by_bot else speaker)
+        self.times.append(time)
+        self.of.append(ROOM)
+        self.before.append(END)
+        self.after.append(END)
+        self._link(slot, self.of[slot - 1] if by_bot and slot else ROOM)
+
+    def _move(self, slot: int) -> None:
+        """Moves a message, and what its speaker said just before, into their own thread."""
+        speaker, first = self.speakers[slot], slot
+        while first and self.of[first - 1] == ROOM and self.speakers[first - 1] == speaker:
+            first -= 1
+        for moved in range(first, slot + 1):
+            if self.before[moved] != END:
+                self.after[self.before[moved]] = END
+        rest = self.before[first]
+        if rest == END:
+            self.last.pop(ROOM, None)
+        else:
+            self.last[ROOM] = rest
+        for moved in range(first, slot + 1):
+            self.before[moved] = self.after[moved] = END
+            self._link(moved, speaker)
+
+    def _link(self, slot: int, thread: int) -> None:
+        self.of[slot] = thread
+        before = self.last.get(thread, END)
+        if before != END and self._near(before, slot):
+            self.before[slot], self.after[before] = before, slot
+        self.last[thread] = slot
+
+    def _near(self, one: int, other: int) -> bool:
+        first, second = self.times[one], self.times[other]
+        return not first or not second or abs(second - first) <= PAUSE_SECONDS
+
+
+class Shape(IntFlag):
+    """What stands in a message, or is asked for."""
+
+    QUESTION = 1
+    TIME = 2
+    NUMBER = 4
+    NAME = 8
+    OFF_THE_RECORD = 16  # asks, perhaps, not to be noted
+
+
+SHAPELESS = Shape(0)
+
+_RELATIVE = Pattern(
+    r"\b(?:yesterday|today|tonight|tomorrow|(?:last|next|this|past|previous|coming)"
+    r" (?:week|month|year|night|weekend|summer|winter|spring|fall|autumn|few"
+    rf"|{'|'.join(SHORT)})\w*"
+    r"|ago|recently|since|weeks?|months?|years?|days?|just)\b"
+    r"|昨|今天|明天|前天|后天|上周|下周|上个?月|下个?月|去年|明年|刚",
+    re.IGNORECASE,
+)
+_NUMBER = Pattern(
+    r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|few|couple|several|dozen)\b|\d"
+    r"|[一二三四五六七八九十两几百千]",
+    re.IGNORECASE,
+)
+# A capital inside a sentence, or a title in its marks.
+_NAME = Pattern(r"(?<=[a-z,] )[A-Z][a-z]+|\"[^\"]+\"|[《「『“]")
+
+_ASKS_HOW_MANY = Pattern(
+    r"\bhow (?:many|long|old|much|often|far|tall|big)\b|多少|几|多[久大长高远]", re.IGNORECASE
+)
+_ASKS_A_NAME = Pattern(
+    r"\b(?:who|whom|whose|where|which|names?|named|called)\b|谁|哪|名字|叫什么", re.IGNORECASE
+)
+
+
+def shape_of(text: str) -> Shape:
+    """What a message has that a question may want, and whether it may ask not to be noted."""
+    shape = SHAPELESS
+    if text.rstrip().endswith(("?", "？")):
+        shape |= Shape.QUESTION
+    if NAMES_A_TIME().search(text) or _RELATIVE().search(text):
+        shape |= Shape.TIME
+    if _NUMBER().search(text):
+        shape |= Shape.NUMBER
+    if _NAME().search(text):
+        shape |= Shape.NAME
+    if may_be_off_the_record(text):
+        shape |= Shape.OFF_THE_RECORD
+    return shape
+
+
+def wanted(question: str) -> Shape:
+    """What the answer to a question has."""
+    shape = SHAPELESS
+    if says("asks when", question):
+        shape |= Shape.TIME
+    if _ASKS_HOW_MANY().search(question):
+        shape |= Shape.NUMBER
+    if _ASKS_A_NAME().search(question):
+        shape |= Shape.NAME
+    return shape
+
+
+# Words are written one a line: none has an end of line in it.
+_BETWEEN = "\n"
+_NO_POSTINGS: Sequence[int] = ()
+# What the rows are made of: of messages, of their threads, of days, of words.
+_KINDS = "iBBBiiiqiiiIIIII"
+# So many of them have a number for each message.
+_OF_MESSAGES = 9
+
+
+class StoredPostings:
+    """Words in order, and for each where its slots end in one long row of slots; never changed."""
+
+    def __init__(
+        self, words: Sequence[str] = (), ends: Sequence[int] = (), slots: Sequence[int] = ()
+    ) -> None:
+        """Raises `ValueError` where words, ends and slots do not fit together."""
+        if len(words) != len(ends) or (ends[-1] if ends else 0) != len(slots):
+            raise ValueError("words and places do not fit together")
+        self.words, self.ends, self.slots = words, ends, slots
+        self._numbers = dict(zip(words, range(len(words)), strict=True))
+
+    def places(self, word: str) -> Sequence[int]:
+        """The slots of a word, in order."""
+        number = self._numbers.get(word)
+        if number is None:
+            return _NO_POSTINGS
+        return self.slots[self.ends[number - 1] if number else 0 : self.ends[number]]
+
+
+def _bytes() -> array[int]:
+    return array("B")
+
+
+@dataclass(slots=True)
+class TranscriptState:
+    """What an index knows of a transcript; most of it by the slot of a message.
+
+    `spoken_by` and `roles` are numbers of `speakers` and `role_names`; `days` go by the ordinal of
+    the date; `stored` are the words and their slots.
+    """
+
+    speakers: list[str] = field(default_factory=list)
+    role_names: list[str] = field(default_factory=list)
+    spoken_by: array[int] = field(default_factory=lambda: array("i"))
+    lengths: array[int] = field(default_factory=_bytes)
+    shapes: array[int] = field(default_factory=_bytes)
+    roles: array[int] = field(default_factory=_bytes)
+    threads: Threads = field(default_factory=Threads)
+    days: dict[int, array[int]] = field(default_factory=dict)
+    stored: StoredPostings = field(default_factory=StoredPostings)
+
+    def values(self) -> dict[str, Any]:
+        """Each field by its name."""
+        return {each.name: getattr(self, each.name) for each in fields(TranscriptState)}
+
+
+def joined(places: Iterable[Sequence[int]]) -> tuple[array[int], array[int]]:
+    """The slots of words one after the other in one row, and where each word's end."""
+    ends, row = array("I"), array("I")
+    for slots in places:
+        row.extend(slots)
+        ends.append(len(row))
+    return ends, row
+
+
+def packed(state: TranscriptState) -> bytes:
+    """The state as bytes, numbers in the byte order of this machine; whoever keeps it stamps it."""
+    threads, stored = state.threads, state.stored
+    rows: tuple[Iterable[int], ...] = (
+        *(state.spoken_by, state.lengths, state.shapes, state.roles),
+        *(threads.of, threads.before, threads.after, threads.times, threads.speakers),
+        *(threads.last, threads.last.values(), state.days, *joined(state.days.values())),
+        *(stored.ends, stored.slots),
+    )
+    # A name may hold half a character, which JSON can encode.
+    names = json.dumps([state.speakers, state.role_names]).encode()
+    numbers = [memoryview(array(kind, row)) for row, kind in zip(rows, _KINDS, strict=True)]
+    return msgspec.msgpack.encode(
+        (names, numbers, _BETWEEN.join(stored.words).encode("utf-8", "surrogatepass"))
+    )
+
+
+def unpacked(data: memoryview) -> TranscriptState:
+    """The state that was packed; the words' slots are read where they lie in `data`.
+
+    Raises `ValueError` where the bytes are no state.
+    """
+    shape = tuple[bytes, list[memoryview], memoryview]
+    try:
+        people, numbers, vocabulary = msgspec.msgpack.decode(data, type=shape)
+        kinds = zip(numbers[:-2], _KINDS[:-2], strict=True)
+        rows = [array(kind, bytes(row)) for row, kind in kinds]
+        word_ends, word_slots = numbers[-2].cast("I"), numbers[-1].cast("I")
+    except (msgspec.DecodeError, TypeError, ValueError) as error:
+        raise ValueError(f"no index: {error}") from error
+    if len({len(row) for row in rows[:_OF_MESSAGES]}) != 1:
+        raise ValueError("rows of different lengths")
+    spoken_by, lengths, shapes, roles, of, before, after, times, by = rows[:_OF_MESSAGES]
+    newest_of, newest, days, ends, slots = rows[_OF_MESSAGES:]
+    speakers, role_names = json.loads(people)
+    words = str(vocabulary, "utf-8", "surrogatepass").split(_BETWEEN) if word_ends else []
+    bounds = pairwise((0, *ends))
+    by_day = {day: slots[low:high] for day, (low, high) in zip(days, bounds, strict=True)}
+    threads = Threads(of, before, after, times, by, dict(zip(newest_of, newest, strict=True)))
+    stored = StoredPostings(words, word_ends, word_slots)
+    return TranscriptState(
+        speakers, role_names, spoken_by, lengths, shapes, roles, threads, by_day, stored
+    )
+
 
 # A message longer than this is punished no further: it may hold one sentence that matters.
 LONGEST = 8 * USUAL_LENGTH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -10,7 +11,7 @@ from anyio import to_thread
 
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.fleet.visits import Visits
+from pipimem.store.fleet.usage import Visits
 
 # One statement for all channels that were talked in within so many seconds. What a process that is
 # killed had not told yet, the next comparison of all files finds.
@@ -41,12 +42,14 @@ class DueTimes:
 
     async def _write(self) -> None:
         talked, self._talked = self._talked, set()
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self._add_again, talked)
             await to_thread.run_sync(partial(self.visits.put_off, talked, self.idle_seconds))
-        except BaseException:
-            self._talked |= talked
-            self._event.set()
-            raise
+            on_failure.pop_all()
+
+    def _add_again(self, talked: set[str]) -> None:
+        self._talked |= talked
+        self._event.set()
 
 
 def due_times_of(fleet: Fleet, settings: MaintenanceSettings) -> DueTimes:

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pipimem.errors import DatabaseUnavailable
 from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.fleet.visits import Visits
+from pipimem.store.fleet.usage import Visits
 from pipimem.store.health.finding import Finding, wrong
 
 # The name of an owner ends with its process and a random part.

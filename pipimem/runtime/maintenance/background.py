@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from asyncio import CancelledError
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,11 +12,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-import anyio
-from anyio import to_thread
-
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, described
+from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.text.secrets import redacted
 
@@ -83,17 +80,15 @@ class Background:
         except passes:
             raise
         except Exception as error:  # noqa: BLE001 - no bug of ours may end the host
-            with anyio.CancelScope(shield=True):  # what fails while it is cancelled is told too
-                return await to_thread.run_sync(
-                    partial(self.failed, job, error, channel, warns=warns)
-                )
+            # A failure while it is cancelled is reported too.
+            return await finish_in_thread(partial(self.failed, job, error, channel, warns=warns))
         await self.note_success(job, channel)
         return result
 
     async def note_success(self, job: str, channel: str = "") -> None:
         """Calls `succeeded` in a thread, where there is anything to end."""
         if (job, channel) in self._streaks or not self._has_read:
-            await to_thread.run_sync(self.succeeded, job, channel)
+            await run_in_thread(self.succeeded, job, channel)
 
     def attempt_in_thread(
         self, job: str, work: Callable[[], T], *, then: Callable[[], None] | None = None
@@ -102,6 +97,8 @@ class Background:
 
         Only the caller knows whether its end is a success.
         """
+        from asyncio import CancelledError  # 20 ms, and loaded by now unless the loop is trio's
+
         try:
             return work()
         except (Exception, CancelledError) as error:  # noqa: BLE001 - nobody cancels a thread
@@ -112,11 +109,13 @@ class Background:
 
     async def keep(self, job: str, work: Callable[[], Awaitable[None]]) -> None:
         """Awaits work that runs until cancelled; where it raises it is restarted after a pause."""
+        from anyio import sleep  # a command that only reads files does without it
+
         while True:
             outcome = await self.attempt(job, work)
             if not isinstance(outcome, Failure):
                 return
-            await anyio.sleep(outcome.pause)
+            await sleep(outcome.pause)
 
     def pause(self, job: str, channel: str = "") -> float:
         """In how many seconds a job may run again; 0 where it may now."""

@@ -184,7 +184,7 @@ class ChangedFiles:
 
             Does nothing once the event loop has ended.
             """
-            error: Exception | None = None
+            error: RuntimeError | None = None
             with suppress(RuntimeError, CancelledError, cancelled):
                 error = from_thread.run_sync(self._error_on_change, folder, token=token)
             if error is not None:
@@ -192,10 +192,11 @@ class ChangedFiles:
 
         return listener
 
-    def _error_on_change(self, folder: str | None) -> Exception | None:
+    def _error_on_change(self, folder: str | None) -> RuntimeError | None:
+        """Return the error that could be taken for the end of the event loop; others are raised."""
         try:
             self._on_change(folder)
-        except Exception as error:  # noqa: BLE001 - raised again in the watch's thread
+        except RuntimeError as error:
             return error
         return None
 

@@ -21,7 +21,7 @@ from pipimem.memory.fold import due_months, fold, only_shorter, stamp_of
 from pipimem.memory.refresh import refresh
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import Window, windows
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Bullet, Decision, Hole, Progress

@@ -11,7 +11,7 @@ from typing import Self
 from pipimem.errors import LockTimeout, PipimemError, SidecarError
 from pipimem.memory.gates import AFTER_A_FAILURE, CLOSED, ELSEWHERE, IDLE
 from pipimem.notes.apply import applied
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Decision
 from pipimem.observer import CorrelationScope, correlate

@@ -8,7 +8,7 @@ from threading import Lock
 
 from pipimem.memory.newcomers import SpeakingDays
 from pipimem.notes.message import Message
-from pipimem.store.disk.known_prefix import KnownParts
+from pipimem.store.disk.appended_files import KnownParts
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed
 

@@ -12,12 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pipimem.clock import Clock
 from pipimem.errors import described
 from pipimem.runtime.maintenance.background import Background, Failure
-from pipimem.store.disk.mounts import MOUNTS, file_system
+from pipimem.store.disk.syscalls import MOUNTS, file_system
 from pipimem.store.schedule import STAMPED
 
 if TYPE_CHECKING:
@@ -91,22 +92,21 @@ class Watch:
             self._observer = None
 
     def _begin(self) -> None:
-        from watchdog.events import FileSystemEventHandler
-        from watchdog.observers import Observer
+        from watchdog import events, observers
 
         channels = self.channels.resolve(strict=True)
         expected = 2 + _folders_in(channels)  # with `channels/` itself and the folder it lies in
         before = _inotify_watches()
         report = partial(self._reported, channels)
 
-        class Handler(FileSystemEventHandler):
+        class Handler(events.FileSystemEventHandler):
             is_broken = False
 
             def on_any_event(self, event: FileSystemEvent) -> None:
                 self.is_broken = self.is_broken or not report(event)
 
-        handler, kinds = Handler(), _kinds()
-        self._observer = Observer()
+        handler, kinds = Handler(), _kinds(events)
+        self._observer = observers.Observer()
         self._observer.schedule(handler, str(channels), recursive=True, event_filter=kinds)
         # There `channels/` itself may be moved away, deleted and made again.
         self._observer.schedule(handler, str(channels.parent), event_filter=kinds)
@@ -174,28 +174,12 @@ def lacks_change_events(folder: Path, mounts: Path = MOUNTS) -> str:
     return ""
 
 
-def _kinds() -> list[type[FileSystemEvent]]:
+def _kinds(events: ModuleType) -> list[type[FileSystemEvent]]:
     """The events that are asked for; without a filter watchdog's own walk fills inotify's queue."""
-    from watchdog.events import (
-        DirCreatedEvent,
-        DirDeletedEvent,
-        DirMovedEvent,
-        FileClosedEvent,
-        FileDeletedEvent,
-        FileModifiedEvent,
-        FileMovedEvent,
-    )
-
     # Only Linux tells that a file was closed; elsewhere a save is known by its writing.
-    saved = FileClosedEvent if sys.platform == "linux" else FileModifiedEvent
-    return [
-        FileMovedEvent,
-        saved,
-        FileDeletedEvent,
-        DirCreatedEvent,
-        DirMovedEvent,
-        DirDeletedEvent,
-    ]
+    saved = "FileClosed" if sys.platform == "linux" else "FileModified"
+    names = ("FileMoved", saved, "FileDeleted", "DirCreated", "DirMoved", "DirDeleted")
+    return [getattr(events, f"{name}Event") for name in names]
 
 
 def _folders_in(channels: Path) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 
+from pipimem import __version__
 from pipimem.errors import PipimemError
 from pipimem.runtime.observability import metric_names as names
 from pipimem.runtime.observability import process_metrics
@@ -50,8 +51,6 @@ class Metrics:
             return await to_thread.run_sync(self._text)
 
     def _text(self) -> str:
-        from pipimem import __version__
-
         began, pipimem = time.perf_counter(), self._pipimem
         families: list[tuple[Metric, Samples]] = [
             (names.INFO, {(__version__,): 1}),

@@ -8,7 +8,7 @@ from typing import Any, TypeGuard
 
 from pipimem.errors import ArgumentError
 from pipimem.runtime.tools.definitions import CHANNEL, Parameter, Tool, Type
-from pipimem.text.surrogates import storable
+from pipimem.text.characters import storable
 
 _MOST_ITEMS = 50
 # Longer than any sentence to remember; a file of memory has a bound of its own.

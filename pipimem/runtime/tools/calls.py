@@ -9,8 +9,7 @@ from datetime import date, datetime, tzinfo
 from typing import Any, Protocol
 
 from pipimem.errors import ArgumentError, ChannelError, PipimemError, StoreError, described
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.recall.items import Item, Source
 from pipimem.runtime.note_view import ListedEntry
 from pipimem.runtime.notes import ChannelNotes, Remembered

@@ -21,7 +21,7 @@ from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Operation,
 from pipimem.runtime.intake import Intake, rememberable
 from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
 from pipimem.runtime.transfer.spool import Spool
-from pipimem.store.transcript.known_ids import KnownIds
+from pipimem.store.transcript.log import KnownIds
 from pipimem.text.injection import injection_kind
 from pipimem.text.private import without_marks
 

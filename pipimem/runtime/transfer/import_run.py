@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.transfer.found import (
@@ -26,7 +26,7 @@ from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.history.undo import UNDO
-from pipimem.store.transcript.known_ids import KnownIds
+from pipimem.store.transcript.log import KnownIds
 from pipimem.store.transfer.import_log import IMPORT, ImportedChannel, ImportLog
 from pipimem.store.transfer.moving_in import is_there
 from pipimem.store.workspace import WorkspaceStore

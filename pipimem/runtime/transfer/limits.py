@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from pipimem.errors import ArchiveError
 from pipimem.runtime.transfer.found import Found, FoundDay, FoundEntry, FoundMessage
-from pipimem.store.transcript.known_ids import KnownIds
+from pipimem.store.transcript.log import KnownIds
 
 # A message takes 30 bytes until it is written, a conversation 300, a channel 13 KB, an entry or a
 # line of a day 4 KB.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.transfer.archives import chosen_channels
 from pipimem.settings import Settings, settings_from

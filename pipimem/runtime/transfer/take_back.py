@@ -9,7 +9,6 @@ from datetime import datetime
 from pipimem.errors import CannotTakeBack, PipimemError
 from pipimem.store.channel import ChannelStore
 from pipimem.store.history.undo import UNDO, undo
-from pipimem.store.transfer.dropped_messages import drop_messages
 from pipimem.store.transfer.import_log import (
     IMPORT,
     OWN_ARCHIVE,
@@ -17,6 +16,7 @@ from pipimem.store.transfer.import_log import (
     ImportLog,
     ImportRecord,
     content_mark,
+    drop_messages,
     key_mark,
 )
 from pipimem.store.transfer.moving_in import is_there

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pipimem.sidecar.rules.clauses import clauses_of, matter, signs_of
-from pipimem.sidecar.rules.context import together
-from pipimem.sidecar.rules.patterns import first_match, matches, rules
-from pipimem.sidecar.rules.sentences import Sentence, letters
+from pipimem.text.talk.context import together
+from pipimem.text.talk.sentence_rules import first_match, matches, rules
+from pipimem.text.talk.sentences import Sentence, letters
+from pipimem.text.talk.statements import clauses_of, matter, signs_of
 from pipimem.text.words.index_words import Words
 
 # A question is quoted with its answer if that comes within so many sentences and is short.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from pipimem.sidecar.rules.clauses import (
+from pipimem.text.talk.sentence_rules import as_written, first_match, rules
+from pipimem.text.talk.statements import (
     clauses_of,
     days_of,
     has_its_names,
@@ -16,7 +17,6 @@ from pipimem.sidecar.rules.clauses import (
     without,
     without_values,
 )
-from pipimem.sidecar.rules.patterns import as_written, first_match, rules
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 

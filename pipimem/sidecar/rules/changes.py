@@ -16,7 +16,10 @@ from pipimem.sidecar.rules.change_words import (
     only_values,
 )
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.clauses import (
+from pipimem.sidecar.rules.promises import is_done
+from pipimem.text.quotes import speaks_of_itself
+from pipimem.text.talk.sentence_rules import first_match, matches, rules
+from pipimem.text.talk.statements import (
     bare_values,
     clauses_of,
     dates_of,
@@ -32,9 +35,6 @@ from pipimem.sidecar.rules.clauses import (
     without,
     words_denied,
 )
-from pipimem.sidecar.rules.patterns import first_match, matches, rules
-from pipimem.sidecar.rules.promises import is_done
-from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
 
 # What ends a trouble, and what ends a loan.

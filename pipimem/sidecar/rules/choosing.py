@@ -9,17 +9,15 @@ from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.answers import agreed, answered
-from pipimem.sidecar.rules.asking import asks_of_the_bot
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.patterns import (
-    as_written,
-    first_match,
+from pipimem.text.talk.asking import asks_of_the_bot
+from pipimem.text.talk.sentence_rules import (
+    first_section,
     general,
     matches,
-    rules,
     without_quotes,
 )
-from pipimem.sidecar.rules.sentences import Sentence, letters, without_tail
+from pipimem.text.talk.sentences import Sentence, letters, without_tail
 from pipimem.text.words.index_words import Words
 
 # A sentence of a kind, by its words: sure, or only where something concrete stands beside it.
@@ -208,12 +206,10 @@ def _specific(text: str, words: Words) -> set[str]:
 
 def _kind(text: str) -> tuple[Kind, float]:
     """The first kind with a pattern that fits, and its weight; else a fact of weight 0."""
-    for section, some in rules("worth").items():
-        if first_match(some, as_written(text)):
-            name, _, faint = section.partition(" ")
-            weight = _SURE + _WORTH_MORE.get(Kind(name), 0.0)
-            return Kind(name), _FAINT if faint else weight
-    return Kind.FACT, 0.0
+    name, _, faint = first_section("worth", text).partition(" ")
+    if not name:
+        return Kind.FACT, 0.0
+    return Kind(name), _FAINT if faint else _SURE + _WORTH_MORE.get(Kind(name), 0.0)
 
 
 def _answer(alone: Choice | None, whole: Sentence, said: str) -> Choice:

@@ -8,7 +8,8 @@ from collections.abc import Hashable, Iterable
 from pipimem.sidecar.rules.change_words import numbers_of_subject, only_values
 from pipimem.sidecar.rules.changes import OVERCOME, backs_out
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.clauses import (
+from pipimem.sidecar.rules.promises import is_outcome
+from pipimem.text.talk.statements import (
     bare_values,
     clauses_of,
     days_of,
@@ -20,7 +21,6 @@ from pipimem.sidecar.rules.clauses import (
     values_of,
     words_denied,
 )
-from pipimem.sidecar.rules.promises import is_outcome
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 

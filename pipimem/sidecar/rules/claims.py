@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pipimem.notes.kinds import Kind
-from pipimem.sidecar.rules.sentences import Sentence, without_tail
 from pipimem.text.quotes import read_quote
+from pipimem.text.talk.sentences import Sentence, without_tail
 
 
 @dataclass(frozen=True, slots=True)

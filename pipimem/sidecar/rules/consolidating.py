@@ -8,19 +8,26 @@ from datetime import datetime, time
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Bullet, Trust
+from pipimem.notes.operations import Trust
 from pipimem.sidecar.rules.changes import ends
 from pipimem.sidecar.rules.choosing import ASKED, Choice, bounded, choices, weight_of
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import claim_of, stated, statements
-from pipimem.sidecar.rules.context import is_taken_up, linked_to
-from pipimem.sidecar.rules.patterns import matches
 from pipimem.sidecar.rules.promises import is_done
-from pipimem.sidecar.rules.sentences import Sentence, sentences
 from pipimem.sidecar.rules.superseded import with_changes, with_older, without_ended
-from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned, Over, is_exchange
+from pipimem.sidecar.tasks import (
+    Consolidate,
+    Consolidated,
+    HistoryItem,
+    KnownEntry,
+    Learned,
+    Outdated,
+    is_exchange,
+)
 from pipimem.text.quotes import day_of, words_said
-from pipimem.text.secrets.marks import holds_mark
+from pipimem.text.talk.context import is_taken_up, linked_to, own_words
+from pipimem.text.talk.sentence_rules import matches
+from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import SimilarTexts
 
@@ -50,8 +57,8 @@ def consolidated(task: Consolidate, words: Words) -> Consolidated:
     kept = _kept(_with_known(standing, ours, words), people, new)
     taken_up = [known for known in ours if is_taken_up(known.text, gone)]
     learned = _learned(kept, task.memory, taken_up, words)
-    over = [Over(known.id, "corrected or done") for known in taken_up]
-    over += _over(task.memory, said, words)
+    over = [Outdated(known.id, "corrected or done") for known in taken_up]
+    over += _outdated(task.memory, said, words)
     replaced = {name for item in learned for name in item.replaces}
     ended = {one.id: one for one in over if one.id not in replaced}
     history = _history(with_older(chosen, words, ended=True), task.window, said, words)
@@ -123,23 +130,25 @@ def _learned(
     return tuple(learned)
 
 
-def _over(memory: Sequence[KnownEntry], said: Sequence[Sentence], words: Words) -> tuple[Over, ...]:
+def _outdated(
+    memory: Sequence[KnownEntry], said: Sequence[Sentence], words: Words
+) -> tuple[Outdated, ...]:
     """Promises that were kept, each with the first sentence that says so."""
     ours = [known for known in memory if known.trust is Trust.INFERRED]
     open_ones = [known for known in ours if kind_of(known.section) is Kind.OPEN_LOOP]
     promises = [claim_of(known.text, Kind.OPEN_LOOP) for known in open_ones]
     index = ClaimIndex(promises, words)
-    over: dict[int, Over] = {}
+    over: dict[int, Outdated] = {}
     for one in statements(said):
         for place in index.may_end(one.text):
             if place not in over and is_done(stated(one), promises[place], words):
-                over[place] = Over(open_ones[place].id, one.quote()[:_LAST_WORDS])
+                over[place] = Outdated(open_ones[place].id, one.quote()[:_LAST_WORDS])
     return tuple(over.values())
 
 
 def _history(
     chosen: Sequence[Choice], window: Sequence[Message], said: Sequence[Sentence], words: Words
-) -> tuple[Bullet, ...]:
+) -> tuple[HistoryItem, ...]:
     """The weightiest quotes in their order; if there are none, one statement of an exchange."""
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
@@ -148,7 +157,7 @@ def _history(
     bullets = []
     for one in kept:
         weight = max(1, round(_as_event(one) * 10))
-        bullets.append(Bullet(one.quote, one.sentence.sources, weight))
+        bullets.append(HistoryItem(one.quote, one.sentence.sources, weight))
     return tuple(bullets) or _anything(window, said, words)
 
 
@@ -166,47 +175,15 @@ def _as_event(choice: Choice) -> float:
 
 def _anything(
     window: Sequence[Message], said: Sequence[Sentence], words: Words
-) -> tuple[Bullet, ...]:
+) -> tuple[HistoryItem, ...]:
     """The weightiest statement of a person in an exchange, or a message without words ("👍").
 
     Nothing if there was no exchange, or if people only asked, or said what is not to be noted.
     """
     if not is_exchange(window):
         return ()
-    own = _own_words(window, said)
+    own = own_words(window, said)
     if not own:
         return ()
     best = max(own, key=lambda one: (weight_of(one, words), one.place))
-    return (Bullet(best.quote(), best.sources, 1),)
-
-
-def holds_a_statement(before: Sequence[Message], window: Sequence[Message]) -> bool:
-    """Whether a person states anything in a window that may be noted.
-
-    Questions and secrets are nothing, nor is what is laughed at or off the record. A message
-    without words ("👍") counts where there are no others.
-    """
-    linked, _ = linked_to(before, window)
-    new = {message.id for message in window}
-    return bool(_own_words(window, [one for one in linked if not new.isdisjoint(one.sources)]))
-
-
-def _own_words(window: Sequence[Message], said: Sequence[Sentence]) -> list[Sentence]:
-    """What people state and may be noted; where they use no words, their messages."""
-    own = [sentence for sentence in said if sentence.role == "user"]
-    if own:
-        return [sentence for sentence in own if not sentence.question and not sentence.laughed]
-    return [_whole(one) for one in window if one.role == "user" and _has_no_sentence(one)]
-
-
-def _has_no_sentence(message: Message) -> bool:
-    text = message.content
-    if holds_mark(text) or matches("left_out", "secret", text):
-        return False
-    return not sentences([message])
-
-
-def _whole(message: Message) -> Sentence:
-    """A message as one sentence."""
-    text = " ".join(message.content.split())[:_LAST_WORDS]
-    return Sentence(text, (message.id,), message.speaker, "user", message.time, message.number)
+    return (HistoryItem(best.quote(), best.sources, 1),)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from pipimem.sidecar.rules.claims import Claim
-from pipimem.sidecar.rules.clauses import (
+from pipimem.text.quotes import speaks_of_itself
+from pipimem.text.talk.statements import (
     clauses_of,
     is_light,
     matter,
@@ -12,7 +13,6 @@ from pipimem.sidecar.rules.clauses import (
     says,
     without,
 )
-from pipimem.text.quotes import speaks_of_itself
 from pipimem.text.words.index_words import Words
 
 # A promise is kept when so much of what it is about is said to be done, and at least so many words.

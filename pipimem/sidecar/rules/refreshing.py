@@ -8,12 +8,12 @@ from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.changes import is_over
 from pipimem.sidecar.rules.choosing import Choice, choices
 from pipimem.sidecar.rules.claims import Claim, claim_of, stated, statements
-from pipimem.sidecar.rules.context import is_taken_up, linked_to
-from pipimem.sidecar.rules.patterns import matches, names_a_value
-from pipimem.sidecar.rules.sentences import Sentence
 from pipimem.sidecar.rules.superseded import without_ended
 from pipimem.sidecar.tasks import Refresh, Refreshed
 from pipimem.text.markdown.parser import BlockKind, parsed
+from pipimem.text.talk.context import is_taken_up, linked_to
+from pipimem.text.talk.sentence_rules import matches, names_a_value
+from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import Statement
 

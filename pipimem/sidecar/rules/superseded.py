@@ -9,8 +9,8 @@ from pipimem.sidecar.rules.changes import concerns, ends, is_over
 from pipimem.sidecar.rules.choosing import Choice
 from pipimem.sidecar.rules.claim_index import ClaimIndex
 from pipimem.sidecar.rules.claims import stated, statements
-from pipimem.sidecar.rules.context import is_of_another_day, together
-from pipimem.sidecar.rules.sentences import Sentence
+from pipimem.text.talk.context import is_of_another_day, together
+from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 
 # What changes an older statement is kept wherever that one is.

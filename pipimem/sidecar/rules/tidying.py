@@ -7,11 +7,21 @@ from collections.abc import Iterable, Sequence
 from pipimem.notes.guards import most_taken_out
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
-from pipimem.notes.operations import Bullet, Trust
+from pipimem.notes.operations import Trust
 from pipimem.sidecar.rules.choosing import sure_kind, weight_of
-from pipimem.sidecar.rules.sentences import Sentence
-from pipimem.sidecar.tasks import Fold, Folded, KnownEntry, Merge, Over, Refile, Tidied, Tidy
+from pipimem.sidecar.tasks import (
+    Fold,
+    Folded,
+    HistoryItem,
+    KnownEntry,
+    Merge,
+    Outdated,
+    Refile,
+    Tidied,
+    Tidy,
+)
 from pipimem.text.quotes import words_said
+from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import says_the_same
 
@@ -31,8 +41,8 @@ def tidied(task: Tidy) -> Tidied:
     merges, left = _merges(ours, room)
     room -= sum(len(merge.ids) - 1 for merge in merges)
     repeated = [known for known in left if _is_repeated(known, task)]
-    drops = [Over(known.id, "duplicate") for known in repeated[:room]]
-    dropped = {over.id for over in drops}
+    drops = [Outdated(known.id, "duplicate") for known in repeated[:room]]
+    dropped = {drop.id for drop in drops}
     moves = _misfiled(known for known in left if known.id not in dropped)
     return Tidied(tuple(merges), tuple(moves), tuple(drops))
 
@@ -81,14 +91,14 @@ def _misfiled(ours: Iterable[KnownEntry]) -> list[Refile]:
 
 def folded(task: Fold, words: Words) -> Folded:
     """The month's bullets, each with the ids it stands for; no title."""
-    once: list[Bullet] = []
+    once: list[HistoryItem] = []
     for name, text in task.bullets:
         for place, known in enumerate(once):
             if says_the_same(known.text, text):
-                once[place] = Bullet(max(known.text, text, key=len), (*known.sources, name))
+                once[place] = HistoryItem(max(known.text, text, key=len), (*known.sources, name))
                 break
         else:
-            once.append(Bullet(text, (name,)))
+            once.append(HistoryItem(text, (name,)))
     room = min(_MOST_BULLETS, max(_LEAST_BULLETS, round(len(task.bullets) * _SHARE)))
     weightiest = sorted(once, key=lambda bullet: -_weight(bullet.text, words))[:room]
     return Folded("", tuple(bullet for bullet in once if bullet in weightiest))

@@ -13,17 +13,16 @@ from datetime import datetime
 
 from pipimem.errors import LockLost, StoreError
 from pipimem.notes.apply import applied
-from pipimem.notes.files import NOTE_FILES, File, etag
+from pipimem.notes.kinds import NOTE_FILES, File, etag
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
 from pipimem.notes.notes import Notes, Outcome, Refusal
 from pipimem.notes.operations import Decision, Progress
-from pipimem.store.commit.acknowledge import acknowledge, prepare_file
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
-from pipimem.store.commit.publish import archive_state, publish
+from pipimem.store.commit.publish import acknowledge, archive_state, prepare_file, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.journal.journal import AppendUnsure
 from pipimem.store.journal.records import FileChange, JournalRecord, Place, RefusedLine
-from pipimem.text.surrogates import storable
+from pipimem.text.characters import storable
 
 
 @dataclass(slots=True)

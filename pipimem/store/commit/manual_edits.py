@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pipimem.notes.files import File, etag
+from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Change

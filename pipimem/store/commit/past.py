@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import CannotTakeBack, NothingFound
-from pipimem.notes.files import NOTE_FILES, File, etag
+from pipimem.notes.kinds import NOTE_FILES, File, etag
 from pipimem.notes.ledger import Ledger
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
+from types import TracebackType
 
-from pipimem.errors import UnreadableNote
-from pipimem.notes.files import NOTE_FILES, File, etag
+from pipimem.errors import LockLost, StoreError, UnreadableNote
+from pipimem.notes.kinds import NOTE_FILES, File, etag
+from pipimem.notes.operations import Author
 from pipimem.notes.reconcile import reconciled
-from pipimem.store.commit.acknowledge import acknowledge
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import editor_saves, presence
-from pipimem.store.disk.appended_files import append_synced
+from pipimem.store.disk.appended_files import KnownPrefix, append_synced
 from pipimem.store.disk.exchange import displace
+from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import (
     TextFile,
+    free_name,
     is_temporary_of,
     prepare,
     read,
@@ -33,7 +38,6 @@ from pipimem.store.disk.files import (
     sync_file,
     tag_of,
 )
-from pipimem.store.disk.known_prefix import KnownPrefix
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.records import JournalRecord
@@ -41,6 +45,119 @@ from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.store.merge.merge_base import merge_base
 from pipimem.store.merge.three_way import merged, only_added
+
+
+def acknowledge(
+    working_copy: WorkingCopy,
+    records: Sequence[JournalRecord],
+    base: Mapping[File, str],
+    texts: Mapping[File, str],
+    saved: Mapping[File, str],
+    is_current: Callable[[], bool] = lambda: True,
+) -> bool:
+    """Writes the records: durable when this returns, with the texts they need.
+
+    The caller holds the lock. `base` has the texts the files were left with so far, `texts` those
+    the records leave them with, and `saved` what people saved and the records take in. Returns
+    False, with nothing done, where `is_current`, asked last, says that people saved more since.
+    Raises `StoreError`.
+    """
+    state = working_copy.state
+    files = sorted({file for record in records for file in record.files})
+    waiting = _waiting(working_copy, files)
+    prepared: list[Path] = []
+    with ExitStack() as stack:
+        stack.push(partial(_remove_undone, working_copy, prepared))
+        _keep_former(working_copy, records, base)
+        _prepare(working_copy, records, texts, saved, prepared)
+        # The names too: after a power cut they tell which texts have not reached their files.
+        for folder in {working_copy.target(file).parent for file in files}:
+            sync_folder(folder)
+        if not is_current():
+            remove_unused(prepared)
+            return False
+        state.append(records, texts)
+    remove_unused(path for path in waiting if path not in prepared)
+    return True
+
+
+def _remove_undone(
+    working_copy: WorkingCopy,
+    prepared: Iterable[Path],
+    _: type[BaseException] | None,
+    error: BaseException | None,
+    __: TracebackType | None,
+) -> None:
+    """Remove the prepared texts after an `error` if it is sure that no record stands.
+
+    It is not where even the cut failed, or another holder has the lock: then the prepared texts
+    must stand, too.
+    """
+    state = working_copy.state
+    if error and not isinstance(error, LockLost) and state.journal.ends_at(state.place):
+        remove_unused(prepared)
+
+
+def _waiting(working_copy: WorkingCopy, files: Iterable[File]) -> list[Path]:
+    """The prepared texts that still wait for these files."""
+    etags = working_copy.state.ledger.etags
+    pending = (file for file in files if working_copy.is_pending(file))
+    return [working_copy.prepared(file, etags[file]) for file in pending]
+
+
+def _prepare(
+    working_copy: WorkingCopy,
+    records: Sequence[JournalRecord],
+    texts: Mapping[File, str],
+    saved: Mapping[File, str],
+    prepared: list[Path],
+) -> None:
+    """Prepares the texts that the files do not have yet; `prepared` gets their paths."""
+    changes = [change for record in records for change in record.files.items()]
+    merged = {file for file, change in changes if change.found}
+    for file in sorted({file for file, _ in changes}):
+        target = working_copy.target(file)
+        if file not in merged and texts[file] == saved.get(file):
+            sync_file(target)  # the file has it already; editors do not always sync
+            continue
+        prepared.append(working_copy.prepared(file, etag(texts[file])))
+        prepare_file(prepared[-1], target, texts[file])
+
+
+def prepare_file(path: Path, target: Path, text: str) -> None:
+    """Prepares a text at `path`, which has the text's etag in its name.
+
+    What an exchange displaced to that name, when the file had this text before, may still be open
+    in an editor, and nobody has read its end: it gets another name.
+    """
+    if os.path.lexists(path) and not is_text_of(path, etag(text)):
+        _set_apart(path)
+    prepare(path, target, text)
+
+
+def _set_apart(temporary: Path) -> None:
+    """Gives what lies beside a file under a name of ours another such name, which nobody has."""
+    with store_errors("write", temporary):
+        move_name(temporary, free_name(temporary))
+
+
+def remove_unused(prepared: Iterable[Path]) -> None:
+    """Removes prepared texts nobody waits for, as far as the disk lets it."""
+    for path in prepared:
+        with suppress(StoreError):  # the next holder of the lock sweeps
+            remove(path)
+
+
+def _keep_former(
+    working_copy: WorkingCopy, records: Iterable[JournalRecord], base: Mapping[File, str]
+) -> None:
+    """Keeps what people edited, and, synced, what the journal's splices do not lead to."""
+    for record in records:
+        for file in record.files:
+            is_known = working_copy.state.ledger.etags.get(file) == etag(base[file])
+            if base[file] and (record.author is Author.EDITOR or not is_known):
+                working_copy.state.versions.keep(file, base[file], synced=not is_known)
+
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
 _TRIES = 5

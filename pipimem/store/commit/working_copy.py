@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import NOTE_FILES, File, etag
+from pipimem.notes.kinds import NOTE_FILES, File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.reconcile import reconciled
@@ -19,10 +19,10 @@ from pipimem.store.disk.files import (
     TextFile,
     read,
     regular_text,
+    resolved,
     stamp,
     temporary_for,
 )
-from pipimem.store.disk.links import resolved
 from pipimem.store.journal.past_texts import past_texts, replaced_by
 from pipimem.store.journal.state import State
 from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of

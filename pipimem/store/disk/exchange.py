@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from collections.abc import Callable
 from functools import cache
@@ -66,8 +67,6 @@ def _exchanged(prepared: Path, target: Path) -> Path:
     except FileNotFoundError:
         raise
     except OSError:  # no second names here (FAT): a copy, which no longer follows a writer
-        import shutil  # here: 5 ms, seldom needed
-
         shutil.copyfile(target, copy)
     prepared.replace(target)
     return copy
@@ -107,7 +106,7 @@ def _renamed(old: Path, new: Path, flags: int) -> int:
 def _renameat2() -> Callable[[bytes, bytes, int], int] | None:
     if sys.platform != "linux":
         return None
-    import ctypes  # some ms, and only a commit needs it
+    import ctypes  # 2 ms, and only a commit needs it
 
     library = ctypes.CDLL(None, use_errno=True)
     found = getattr(library, "renameat2", None)

@@ -1,4 +1,4 @@
-"""Texts on disk: read with care, replaced whole or not at all."""
+"""Texts on disk: links followed within the workspace, read with care, replaced whole."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
+from pipimem.store.disk import presence
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.fencing import give_name, staged_draft, take_name
-from pipimem.store.disk.links import resolved
 from pipimem.store.disk.presence import first_unused
 from pipimem.store.disk.shared_folders import current_status
 from pipimem.store.disk.syscalls import (
@@ -25,6 +25,62 @@ from pipimem.store.disk.syscalls import (
     store_errors,
     write_whole,
 )
+
+_CHANNELS = "channels"
+
+
+def real_path(path: Path) -> Path:
+    """Returns a path with every link in it followed.
+
+    Raises `UnreadableNote` for links that lead round in a circle.
+    """
+    # Of a circle `Path.resolve` tells before Python 3.13 only, later ones give a path as this does.
+    real = Path(os.path.realpath(path))
+    try:
+        real.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise UnreadableNote(
+                f"{path} is a link that leads back to itself. Move it away."
+            ) from error
+    return real
+
+
+def resolved(path: Path, root: Path) -> Path:
+    """The file behind a path: a link is followed where it leads nowhere it may not.
+
+    Raises `UnreadableNote`.
+    """
+    if not presence.is_link(path):
+        return path
+    target = real_path(path)
+    place = astray(path, target, root)
+    if place:
+        raise UnreadableNote(f"{path} is a link that leads {place}. Put a real file there.")
+    return target
+
+
+def astray(path: Path, target: Path, root: Path) -> str:
+    """Where a link at `path` to the real path `target` leads that it must not; else empty."""
+    if not target.is_relative_to(root.resolve()):
+        return f"out of the workspace, to {target}"
+    if leads_to_another_channel(path, target, root):
+        return f"into the folder of another channel, to {target}"
+    return ""
+
+
+def leads_to_another_channel(path: Path, target: Path, root: Path) -> bool:
+    """Whether the real path `target` lies in the folder of a channel that `path` is not in."""
+    real_root = root.resolve()
+    own = _channel(real_path(path.parent) / path.name, real_root)
+    return _channel(target, real_root) not in ("", own)
+
+
+def _channel(path: Path, root: Path) -> str:
+    """The name of the channel's folder that a real path lies in, empty for none."""
+    parts = path.relative_to(root).parts if path.is_relative_to(root) else ()
+    return parts[1] if len(parts) > 1 and parts[0] == _CHANNELS else ""
+
 
 Stamp = tuple[int, int, int, int]
 """Modification time, size, inode, and the time of the last change of any kind; times in ns.

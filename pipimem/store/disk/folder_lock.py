@@ -6,13 +6,40 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
-from pipimem.errors import LockLost
+from pipimem.errors import LockLost, LockTimeout
 from pipimem.store.disk.syscalls import opened, store_errors
-from pipimem.store.disk.write_lock import lock_timeout
+
+
+class WriteLock(Protocol):
+    """The lock of a folder between threads, processes and, in a fleet, hosts. Not reentrant."""
+
+    def held(self, timeout: float | None = None) -> AbstractContextManager[None]:
+        """Holds the lock. Raises `LockTimeout` after `timeout` seconds, `None` for the usual."""
+
+    def check(self) -> None:
+        """Raises `LockLost` where this thread has the lock and another holder may have it, too."""
+
+    @property
+    def keeps_others_out(self) -> bool:
+        """Whether the lock holds here: on some network file systems one of files does not."""
+
+
+MakeLock = Callable[[Path], WriteLock]
+"""Makes the lock that is named by the path of its file."""
+
+
+def lock_timeout(path: Path, timeout: float) -> LockTimeout:
+    """The error of who waited `timeout` seconds for the lock of a channel, named by its path."""
+    return LockTimeout(
+        f"{path.parent.parent.name}: another process has held this channel for {timeout:g} s. "
+        "Try again, or see which process uses the workspace."
+    )
+
 
 if sys.platform == "win32":
     import msvcrt

@@ -12,6 +12,8 @@ from dataclasses import MISSING, Field, fields
 from functools import cache
 from typing import Any, TypeVar
 
+import msgspec
+
 T = TypeVar("T")
 Json = dict[str, object]
 # A class, or an alias such as tuple[str, ...]; no type of its own in Python 3.11.
@@ -41,8 +43,6 @@ def decoded(kind: type[T], value: object) -> T:
     names = {key: name for name, key, _ in _written(hint) if key != name}
     if names and isinstance(value, dict):
         value = {names.get(key, key): item for key, item in value.items()}
-    import msgspec  # 4 ms that `import pipimem` need not take
-
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:

@@ -7,7 +7,7 @@ import selectors
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import finalize
@@ -86,12 +86,11 @@ class Database:
         statement: str,
         values: Mapping[str, object] | None,
     ) -> Sequence[Row]:
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(connection.close)
             cursor = connection.execute(statement, values, prepare=True)
             rows = cursor.fetchall() if cursor.description else []
-        except BaseException:
-            connection.close()
-            raise
+            on_failure.pop_all()
         with self._mutex:
             self._idle.append(connection)
         return rows
@@ -191,9 +190,7 @@ def _limited(gen: Waiting) -> Waiting:
 
 def _psycopg() -> Any:  # noqa: ANN401 - the module
     try:
-        import psycopg
-        import psycopg.conninfo
-        import psycopg.sql
+        import psycopg.sql  # `psycopg` itself loads its other modules
     except ImportError as error:
         raise SettingsError(
             "[fleet] database needs PostgreSQL's client: pip install 'pipimem[fleet]'"

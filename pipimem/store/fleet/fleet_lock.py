@@ -11,17 +11,205 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from pipimem.errors import LockLost, StoreError
-from pipimem.store.disk.fencing import check_fence, fenced_by, under_job_fence
+from pipimem.notes.kinds import File
+from pipimem.settings import FleetSettings
+from pipimem.store.disk import presence
+from pipimem.store.disk.exchange import put_new
+from pipimem.store.disk.fencing import (
+    check_fence,
+    fenced_by,
+    put_back,
+    take_staging,
+    under_job_fence,
+)
+from pipimem.store.disk.files import prepare, put_whole, real_path, remove, temporary_for
+from pipimem.store.disk.folder_lock import lock_timeout
+from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
-from pipimem.store.disk.write_lock import lock_timeout
+from pipimem.store.disk.syscalls import (
+    FILE_MODE,
+    FOLDER_MODE,
+    make_folder,
+    read_if_there,
+    store_errors,
+    sync_folder,
+    write_whole,
+)
 from pipimem.store.fleet.database import Database
-from pipimem.store.fleet.fence import PlantedFence, standing_number
 from pipimem.store.fleet.lease import Leases, WriteLease
-from pipimem.store.fleet.listener import Listener
-from pipimem.store.fleet.notices import JOB_LOCK
-from pipimem.store.fleet.takeover import replace_appended
+from pipimem.store.fleet.listener import JOB_LOCK, Listener
+from pipimem.store.fleet.usage import FleetUsage
+from pipimem.store.transcript.spool import TalkSpool
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedFence:
+    """One holder's fence in the folder `own`: the file `name`, and its staging directory."""
+
+    own: Path
+    name: str
+    lease: WriteLease
+
+    @property
+    def number(self) -> int:
+        """Greater than that of every holder before."""
+        return self.lease.fence
+
+    @property
+    def folder(self) -> Path:
+        """The folder above, which holds all that is written under this fence."""
+        return self.own.parent
+
+    @property
+    def staging(self) -> Path:
+        """The folder through which all that this holder names or removes passes."""
+        return self.own / f"{self.name}-{self.number}"
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether the fence that stands in the folder is another one."""
+        return standing_number(self.own, self.name) != self.number
+
+    def check(self) -> None:
+        """Raises `LockLost` where the lease is over, or another holder has planted its fence."""
+        if self.lease.is_over or self.is_passed:
+            raise LockLost(
+                f"{self.folder.name}: this process was suspended, or cut off from the database, "
+                "for longer than its lease, so another one may write. Nothing was written; try "
+                "again."
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        # Half of what was read may be of another holder, a file gone by its doing. A `LockLost`
+        # may say more: that an append may have landed.
+        if isinstance(error, Exception) and not isinstance(error, LockLost):
+            self.check()
+
+    def wrote(self, record: int) -> None:
+        """Notes a writing: others get notice of it when the lease is given back."""
+        self.lease.written = max(record, self.lease.written or 0)
+
+    def plant(self) -> None:
+        """Plants the fence, durably, and takes away what holders before it had under way.
+
+        Raises `LockLost` where a greater one stands there already.
+        """
+        with store_errors("write", self.own / self.name):
+            if self._is_planted():
+                put_back(self.staging, self.folder)
+                return
+            self.staging.mkdir(mode=FOLDER_MODE, exist_ok=True)
+            while True:
+                self._put()
+                for staging in self._lower_stagings():
+                    take_staging(staging, self.staging, self.folder)
+                # One that was suspended in its own planting may have come in between, the last
+                # time: its draft lay in its staging directory.
+                if not self.is_passed:
+                    break
+            put_back(self.staging, self.folder)
+        sync_folder(self.own)
+
+    def _is_planted(self) -> bool:
+        if self.lease.taken_over or not presence.is_folder(self.staging):
+            return False
+        return not self.is_passed
+
+    def _put(self) -> None:
+        draft = self.staging / "half-fence"
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
+        try:
+            write_whole(descriptor, checked_line({"fence": self.number}))
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        # Behind the draft: the staging directory of who is suspended from here on is taken away.
+        if standing_number(self.own, self.name) > self.number:
+            raise LockLost(f"{self.folder.name}: another process took the lock over. Try again.")
+        draft.replace(self.own / self.name)
+
+    def _lower_stagings(self) -> list[Path]:
+        found = []
+        for path in self.own.glob(f"{self.name}-*"):
+            number = path.name.removeprefix(f"{self.name}-")
+            if number.isdecimal() and int(number) < self.number:
+                found.append(path)
+        return found
+
+
+def standing_number(own: Path, name: str) -> int:
+    """The number that is planted in a folder; 0 where none is, or it cannot be understood."""
+    value = checked_value(read_if_there(own / name) or b"") or {}
+    number = value.get("fence")
+    return number if isinstance(number, int) else 0
+
+
+# What is appended to, by the name of the lock under which it is, relative to the lock's folder.
+_APPENDED = {"lock": ("journal.jsonl", "../log.jsonl", f"../{File.ARCHIVE}")}
+
+
+def replace_appended(lock: Path) -> None:
+    """Replaces what is appended to under a lock by copies; the caller holds it, fence planted."""
+    for name in _APPENDED.get(lock.name, ()):
+        path = real_path(lock.parent / name)
+        data = read_if_there(path)
+        if data is None:
+            continue
+        with store_errors("read", path):
+            status = path.stat()
+        put_whole(path, data)
+        with store_errors("write", path):
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+        sync_folder(path.parent)
+
+
+_NAME = "fleet.json"
+_WORKSPACE_BYTES = 8
+
+
+def joined(root: Path, settings: FleetSettings) -> Fleet:
+    """The fleet of a workspace; the database is asked at the first lock, not here.
+
+    Raises `StoreError`.
+    """
+    own = root / ".pipimem"
+    name = _name(own) or _named(own)
+    return Fleet(root, name, Database(settings.database), settings.lease_seconds)
+
+
+def _name(own: Path) -> str:
+    value = checked_value(read_if_there(own / _NAME) or b"") or {}
+    return str(value.get("workspace", ""))
+
+
+def _named(own: Path) -> str:
+    """Gives a workspace a name; where several hosts do at once, all get that of the fastest."""
+    make_folder(own)
+    draft = temporary_for(own / _NAME, os.urandom(_WORKSPACE_BYTES).hex())
+    line = checked_line({"workspace": os.urandom(_WORKSPACE_BYTES).hex()})
+    prepare(draft, own / _NAME, line.decode())
+    try:
+        put_new(draft, own / _NAME)
+    except FileExistsError:
+        remove(draft)
+    sync_folder(own)
+    name = _name(own)
+    if not name:
+        raise StoreError(f"{own / _NAME} is damaged. Put it back from a backup.")
+    return name
+
 
 _NAME_BYTES = 6
 _LONGEST_HOST = 64
@@ -92,6 +280,15 @@ class Fleet:
         return share(folder, lambda: self.listener.is_listening)
 
     @property
+    def usage_store(self) -> FleetUsage:
+        """What the calls of all hosts are counted by."""
+        return FleetUsage(self.root / ".pipimem", self.name, self.host, self.database, self.lock)
+
+    def spool_in(self, folder: Path) -> TalkSpool:
+        """Where talk waits while the channel in a folder cannot be written to."""
+        return TalkSpool(folder / ".pipimem" / "spool", self.owner)
+
+    @property
     def owner(self) -> str:
         """What this process is called among all hosts."""
         return self.leases.owner
@@ -148,15 +345,8 @@ class FleetLock:
         if not threads.acquire(timeout=timeout):
             raise lock_timeout(self._path, timeout)
         try:
-            with self._fenced(leases, until, timeout) as fence, fenced_by(fence):
-                try:
-                    yield
-                except LockLost:
-                    raise  # it may say more: that an append may have landed
-                except Exception:
-                    # Half of what was read may be of another holder, a file gone by its doing.
-                    fence.check()
-                    raise
+            with self._fenced(leases, until, timeout) as fence, fenced_by(fence), fence:
+                yield
         finally:
             threads.release()
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from pipimem.errors import DatabaseUnavailable
 from pipimem.store.fleet.database import Database
-from pipimem.store.fleet.notices import Notice, listeners_of
+from pipimem.store.fleet.listener import Notice, listeners_of
 
 # Renewed so often within its time, a lease outlives one lost request.
 _RENEWALS = 3

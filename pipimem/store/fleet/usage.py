@@ -7,7 +7,7 @@ call, which may quote an answer, stays in the file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta
@@ -16,14 +16,110 @@ from os import urandom
 from pathlib import Path
 from typing import Any, Protocol
 
+from pipimem.errors import PipimemError
 from pipimem.notes.usage import Reservation, Usage
+from pipimem.store.disk.folder_lock import MakeLock
 from pipimem.store.disk.json_codec import encoded
 from pipimem.store.disk.json_lines import line
-from pipimem.store.disk.write_lock import MakeLock
-from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.usage.ledger import host_lines
-from pipimem.store.usage.reservations import append_quotable
+from pipimem.store.usage_ledger import append_quotable, host_lines
 from pipimem.text.dates.bounds import local
+
+# A channel that was claimed is due again after so many seconds, should its claimer have died.
+_CLAIMED_FOR = 600.0
+_CLAIM = """
+    with due as (
+        select id from pipimem.visit where workspace = %(workspace)s and due <= now()
+        order by due limit %(most)s for update skip locked
+    )
+    update pipimem.visit set due = now() + %(seconds)s * interval '1 second'
+    from due where visit.workspace = %(workspace)s and visit.id = due.id returning visit.id
+"""
+_SET = """
+    insert into pipimem.visit (workspace, id, due)
+    values (%(workspace)s, %(id)s, now() + %(seconds)s::float8 * interval '1 second')
+    on conflict (workspace, id) do update set due = excluded.due
+"""
+_TALKED = """
+    insert into pipimem.visit (workspace, id, due)
+    select %(workspace)s, id, now() + %(seconds)s * interval '1 second'
+    from unnest(%(ids)s::text[]) as talked (id)
+    on conflict (workspace, id) do update set due = excluded.due
+"""
+_MARK = """
+    insert into pipimem.visit (workspace, id, mark, due)
+    select %(workspace)s, id, mark, now() + %(seconds)s * interval '1 second'
+    from unnest(%(ids)s::text[], %(marks)s::text[]) as found (id, mark)
+    on conflict (workspace, id) do update set
+        mark = excluded.mark, due = least(visit.due, excluded.due)
+    where visit.mark is distinct from excluded.mark
+    returning id
+"""
+_WAITING = """
+    select count(*), min(due) from pipimem.visit
+    where workspace = %(workspace)s and due <= now()
+"""
+# So many marks a statement: 100 KB.
+_MARKED_AT_ONCE = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Visits:
+    """The due times of the channels of a workspace, by the names of their folders.
+
+    All methods raise `DatabaseUnavailable` where the database does not answer. Only the clock of
+    the database counts.
+    """
+
+    database: Rows
+    workspace: str
+
+    def claim(self, most: int) -> list[str]:
+        """The folders of up to `most` channels that are due, the longest due first.
+
+        No other host is given them. They are due again after ten minutes unless `set` says
+        otherwise.
+        """
+        values = {"most": most, "seconds": _CLAIMED_FOR}
+        return [folder for (folder,) in self._rows(_CLAIM, values)]
+
+    def set(self, folder: str, seconds: float | None) -> None:
+        """A channel is due in so many seconds; `None` for not by the clock alone."""
+        self._rows(_SET, {"id": folder, "seconds": seconds})
+
+    def put_off(self, folders: Collection[str], seconds: float) -> None:
+        """There was talk in these channels: they are due in so many seconds, and not before."""
+        self._rows(_TALKED, {"ids": sorted(folders), "seconds": seconds})
+
+    def mark(self, marks: Mapping[str, str], seconds: float) -> list[str]:
+        """Channels whose files' mark is another than was noted last are due in so many seconds.
+
+        Returns their folders.
+        """
+        found: list[str] = []
+        folders: Sequence[str] = sorted(marks)
+        for start in range(0, len(folders), _MARKED_AT_ONCE):
+            some = list(folders[start : start + _MARKED_AT_ONCE])
+            values = {
+                "seconds": seconds,
+                "ids": some,
+                "marks": [marks[folder] for folder in some],
+            }
+            found += [folder for (folder,) in self._rows(_MARK, values)]
+        return found
+
+    def waiting(self) -> tuple[int, datetime | None]:
+        """How many channels are due by now, and since when the oldest is."""
+        ((count, oldest),) = self._rows(_WAITING, {})
+        return count, oldest
+
+    def _rows(self, statement: str, values: Mapping[str, object]) -> Sequence[tuple[Any, ...]]:
+        return self.database.rows(statement, {**values, "workspace": self.workspace})
+
+
+def seconds_until(due: datetime, now: datetime) -> float:
+    """How long until a time, 0 for one that is over."""
+    return max(timedelta(), due - now).total_seconds()
+
 
 _NAME_BYTES = 8
 # The columns of `usage` that are a call's fields, in this order.
@@ -81,12 +177,6 @@ class FleetUsage:
     make_lock: MakeLock
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False
-
-    @classmethod
-    def of(cls, fleet: Fleet) -> FleetUsage:
-        """What this process counts by in a fleet."""
-        own = fleet.root / ".pipimem"
-        return cls(own, fleet.name, fleet.host, fleet.database, fleet.lock)
 
     def locked(self) -> AbstractContextManager[None]:
         """While it is held, no other process on any host reserves anything."""
@@ -152,7 +242,7 @@ class FleetUsage:
         }
         try:
             self.database.rows(_INSERT, values)
-        except Exception:
+        except PipimemError:
             self._has_caught_up = False
             raise
 

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from pipimem.errors import StoreError, UnreadableNote
-from pipimem.notes.files import NOTE_FILES, File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
@@ -29,24 +29,25 @@ from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.files import read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
-from pipimem.store.forget.clean_archive import clean_archive, is_archive_being_saved
-from pipimem.store.forget.clean_arrivals import clean_arrivals
 from pipimem.store.forget.cleaning import (
     blank_quotes,
+    clean_archive,
+    clean_arrivals,
     clean_past,
     clean_transcript,
+    is_archive_being_saved,
     keep_past_of_archive,
     lines_removed,
 )
 from pipimem.store.forget.plan import Plan
-from pipimem.store.forget.receipt import (
+from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
+from pipimem.store.forget.verify import (
     Forgotten,
     changes_of,
     held_in_text,
     receipt_of,
     record_of,
 )
-from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.journal.records import FORGET
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript

@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from unicodedata import normalize
 
 from pipimem.errors import NothingFound
-from pipimem.notes.entry import Entry, content_id
-from pipimem.notes.files import NOTE_FILES
+from pipimem.notes.entry import Entry, content_id, said_mark
+from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.reconcile import Restatements
-from pipimem.notes.said_mark import said_mark
 from pipimem.store.merge.forgotten_lines import MARKERS
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed

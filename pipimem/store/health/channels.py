@@ -8,18 +8,21 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import PipimemError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.settings import SecretSettings
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
 from pipimem.store.disk.folder_names import folder_name, is_plain
-from pipimem.store.health.access import access_findings
-from pipimem.store.health.entries import awaiting_findings, entry_findings, injection_findings
 from pipimem.store.health.finding import Finding, wrong
-from pipimem.store.health.leftovers import leftover_findings
-from pipimem.store.health.own_state import state_findings
-from pipimem.store.health.texts import text_findings
+from pipimem.store.health.own_state import leftover_findings, state_findings
+from pipimem.store.health.system import access_findings
+from pipimem.store.health.texts import (
+    awaiting_findings,
+    entry_findings,
+    injection_findings,
+    text_findings,
+)
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import NO_LIST
 

@@ -1,24 +1,283 @@
-"""Whether journal, ledger and transcript of a channel fit together, and what was set aside."""
+"""Whether the files that pipimem keeps for itself fit together, and what a crash left behind."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
-from pipimem.errors import PipimemError, UnreadableNote
+from pipimem.errors import ChannelError, LockTimeout, PipimemError, UnreadableNote
+from pipimem.notes.kinds import NOTE_FILES, etag
 from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Outcome
+from pipimem.notes.message import Message
+from pipimem.notes.notes import Note, Outcome
 from pipimem.notes.operations import Author, Decision
+from pipimem.store.arrivals import Arrival, arrival_files, read_arrivals, waiting_messages
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
-from pipimem.store.disk.files import is_regular
+from pipimem.store.disk.fencing import move_name
+from pipimem.store.disk.files import TEMPORARY, is_regular, read_text, remove
+from pipimem.store.disk.folder_lock import FolderLock, locks_hold
+from pipimem.store.disk.presence import first_unused
+from pipimem.store.disk.syscalls import store_errors, sync_folder
+from pipimem.store.forget import plan
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
-from pipimem.store.health.older_journal import older_journal
 from pipimem.store.history.edit_notices import edit_notices
+from pipimem.store.journal import checkpoint as ledger_file
+from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
+from pipimem.store.leader_lock import LeaderLock
+from pipimem.store.workspace import WorkspaceStore
+
+NAME = "journal.jsonl.older"
+"""What such a copy is renamed to: no part of the journal, so nobody reads it."""
+
+
+def older_journal(store: ChannelStore) -> Finding | None:
+    """The finding, `None` where the journal goes on from the checkpoint or it is another's.
+
+    The notes prove which of the two files is the newer one: a text that stands there is one that
+    the checkpoint names, or an entry is one that the checkpoint knows and the journal does not, as
+    where a person edited since. Raises `PipimemError` for a journal or a note that cannot be read.
+    """
+    own = store.folder / ".pipimem"
+    journal, checkpoint = Journal(own), ledger_file.load(own / "ledger.json")
+    if checkpoint is None or not _is_older(journal, checkpoint):
+        return None
+    if journal.channel != store.folder.name:
+        return None
+    if not _has_a_text_of(checkpoint, store) and not _has_an_entry_of(checkpoint, journal, store):
+        return None
+    what = (
+        "is a copy from before a forgetting; ledger.json beside it and the Markdown files are "
+        f"newer, so nothing can be written. Set aside, as {NAME}, it keeps nobody from writing; "
+        "undo, log and blame begin anew. It may hold what was forgotten since"
+    )
+    return wrong(journal.path, what, _setting_aside(store))
+
+
+def _is_older(journal: Journal, checkpoint: Checkpoint) -> bool:
+    """Whether the journal is another one than the checkpoint's and ends before it."""
+    if journal.name in {"", checkpoint.place.journal} or not checkpoint.place.journal:
+        return False
+    sequence = checkpoint.ledger.sequence
+    records, _ = journal.read()
+    is_behind = bool(records) and records[-1].sequence < sequence
+    return is_behind and not journal.follows(checkpoint.place, sequence)
+
+
+def _has_a_text_of(checkpoint: Checkpoint, store: ChannelStore) -> bool:
+    """Whether one of the notes still has the text that it had at the checkpoint."""
+    for file, mark in checkpoint.ledger.etags.items():
+        text = read_text(store.folder / file, store.workspace.root)
+        if text and etag(text) == mark:
+            return True
+    return False
+
+
+def _has_an_entry_of(checkpoint: Checkpoint, journal: Journal, store: ChannelStore) -> bool:
+    """Whether an entry stands whose id the checkpoint has and the journal has not."""
+    deltas = (record.delta for record in journal.records() if record.delta)
+    newer = checkpoint.ledger.records.keys() - {name for delta in deltas for name in delta.records}
+    texts = ((file, read_text(store.folder / file, store.workspace.root)) for file in NOTE_FILES)
+    notes = (Note.read(file, text or "", store.key) for file, text in texts)
+    return any(entry.record_name in newer for note in notes for entry in note.entries)
+
+
+def _setting_aside(store: ChannelStore) -> Mend:
+    """Renames the journal under the lock, and goes on from the files as they stand."""
+
+    def set_aside(now: datetime) -> str:
+        path = Journal(store.folder / ".pipimem").path
+        target = _free_name(path.with_name(NAME))
+        with store.channel_folder.lock.held():
+            if older_journal(store) is None:
+                return "mended meanwhile"
+            _rename(path, target)
+        reopened = ChannelStore.open(store.workspace, store.channel_id, create=False)
+        reopened.journal_edits(now)
+        return f"renamed to {target.name}; the Markdown files count as they stand"
+
+    return set_aside
+
+
+def _free_name(path: Path) -> Path:
+    return first_unused(path.with_name(f"{path.name}{number or ''}") for number in count())
+
+
+def _rename(path: Path, target: Path) -> None:
+    with store_errors("rename", path):
+        move_name(path, target)
+    sync_folder(path.parent)
+
+
+_NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
+# Copies beside a note, of vim, emacs, editors that keep a backup, git and sync clients.
+_COPY_NAMES = (
+    rf"\.{_NOTE}\.md\.sw[a-p]",
+    rf"{_NOTE}\.md~",
+    rf"#{_NOTE}\.md#",
+    rf"{_NOTE}\.md\.(?:bak|orig|rej)",
+    rf"{_NOTE}.*conflict.*\.md",
+    rf"{_NOTE} ?\(.*\)\.md",
+)
+_COPIES = re.compile("|".join(_COPY_NAMES), re.IGNORECASE)
+
+
+def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
+    """Files that should not be there, and commits that have not reached their files."""
+    folder, own = store.folder, store.folder / ".pipimem"
+
+    def finish(now: datetime) -> str:
+        store.journal_edits(now)
+        store.checkpoint()
+        return "what was cut off was finished, the rest swept"
+
+    left = [*folder.glob(f".*{TEMPORARY}"), *folder.glob(f".pipimem/**/.*{TEMPORARY}")]
+    if left:
+        what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
+        yield worth_knowing(folder, what, finish)
+    yield from _unreadable(folder, store.workspace.root)
+    yield from _waiting(store)
+    yield from _forgetting(own, finish)
+    for path in sorted(own.glob(f"{NAME}*")):
+        yield worth_knowing(
+            path,
+            "a copy of the journal that was set aside; it may hold what was forgotten since. "
+            "Nobody reads it: remove it when you need it no more",
+        )
+    for path in sorted(folder.iterdir()):
+        if _COPIES.fullmatch(path.name):
+            yield worth_knowing(
+                path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
+            )
+    yield from _lock(own / "lock")
+
+
+def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """What a crash left of channels that were removed."""
+
+    def finish(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        workspace.finish_removals()
+        return "it is gone"
+
+    try:
+        left = workspace.removed()
+    except PipimemError as error:
+        yield wrong(workspace.root / ".pipimem", str(error))
+        return
+    if left:
+        what = "holds what is left of removed channels: the process that deleted them ended"
+        yield wrong(left[0].parent, what, finish)
+
+
+def _waiting(store: ChannelStore) -> Iterator[Finding]:
+    """Talk that a host kept beside the transcript, while the hosts could not agree who writes."""
+    count = sum(1 for _ in store.transcript.spooled())
+    if not count:
+        return
+
+    def take_in(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        store.take_in_spool()
+        return "the messages stand in the transcript"
+
+    what = f"{count} messages wait beside the transcript; the next writing takes them in"
+    yield worth_knowing(store.folder / ".pipimem" / "spool", what, take_in)
+
+
+def _unreadable(folder: Path, root: Path) -> Iterator[Finding]:
+    """Files beside a note that wait to be merged and are no text: writing is refused."""
+    for path in sorted(folder.glob(f".*{TEMPORARY}")):
+        try:
+            read_text(path, root)
+        except PipimemError as error:
+            what = "Writing is refused while it lies there: take over what it has, and move it away"
+            yield wrong(path, f"{error} {what}")
+
+
+def _forgetting(own: Path, finish: Mend) -> Iterator[Finding]:
+    path = own / plan.NAME
+    if not os.path.lexists(path):
+        return
+    try:
+        is_whole = plan.load(own) is not None
+    except PipimemError as error:  # a folder, a link, no right to read it
+        yield wrong(path, str(error))
+        return
+    if is_whole:
+        what = "a forgetting was cut off; any writing, such as `pipimem consolidate`, finishes it"
+        yield wrong(own.parent, what, finish)
+        return
+
+    def drop(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        remove(path)
+        return "removed; what it was to forget may stand there still"
+
+    yield wrong(
+        path,
+        "a forgetting was cut off, and what it was to take out is damaged: forget it once more",
+        drop,
+    )
+
+
+def _lock(path: Path) -> Iterator[Finding]:
+    """A lock that does not hold or is held; none is stale: the system frees it with its process."""
+    if not os.path.lexists(path):
+        return
+    try:
+        if not locks_hold(path):
+            what = "locks do not hold on this file system: put the workspace on a local disk, "
+            yield wrong(path, f"{what}before two write")
+        with FolderLock(path).held(timeout=0.0):
+            pass
+    except LockTimeout:
+        yield worth_knowing(path, "another process is writing to this channel right now")
+    except PipimemError as error:
+        yield wrong(path, str(error))
+
+
+def arrival_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """One for each bot that ended with messages that no transcript has, or with damaged lines."""
+    for bot, path in arrival_files(workspace.root).items():
+        try:
+            yield from _findings(workspace, bot, path)
+        except (PipimemError, OSError) as error:
+            yield wrong(path, str(error))
+
+
+def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Finding]:
+    arrivals, damaged = read_arrivals(path)
+    if damaged:
+        yield worth_knowing(path, f"{damaged} lines are damaged; passed over")
+    # What a running bot has there is on its way.
+    if not LeaderLock(path.with_name(f"{bot}.lock")).is_free():
+        return
+    count = _count(workspace, arrivals)
+    if count:
+        messages = "1 message" if count == 1 else f"{count} messages"
+        what = f"{messages} that the {bot} bot acknowledged and that are in no transcript yet; "
+        more = "its next start takes them in. `forget` finds them, recall and search do not"
+        yield wrong(path, what + more)
+
+
+def _count(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
+    """How many messages wait, in all channels."""
+    channels = dict.fromkeys(one.channel for one in arrivals)
+    return sum(len(_waiting_arrivals(workspace, channel)) for channel in channels)
+
+
+def _waiting_arrivals(workspace: WorkspaceStore, channel: str) -> list[Message]:
+    try:
+        transcript = ChannelStore.open(workspace, channel, create=False).transcript
+    except ChannelError:  # it is made when its first message is stored
+        transcript = None
+    return waiting_messages(workspace.root, channel, transcript)
+
 
 _TASK = "doctor"
 _EVER = datetime.fromtimestamp(0, UTC)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pipimem.notes.entry import Entry
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author

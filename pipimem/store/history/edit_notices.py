@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipimem.notes.files import etag
+from pipimem.notes.kinds import etag
 from pipimem.notes.operations import Author
 from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.past import Past, record_time

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.store.journal.records import FileChange
 from pipimem.store.journal.state import State
 from pipimem.store.journal.text_versions import NAME_LENGTH

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from pipimem.notes.files import File, etag
+from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.operations import Author, Change, Tokens
 from pipimem.store.disk.json_lines import checksum_of

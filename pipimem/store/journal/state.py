@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import JournalError
-from pipimem.notes.files import File, etag
+from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Ledger
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import NEVER, Stamp

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from pipimem.notes.files import File, etag
+from pipimem.notes.kinds import File, etag
 from pipimem.store.disk.files import own_text, put_whole, regular_text, remove, sync_file
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.text.dates.bounds import later

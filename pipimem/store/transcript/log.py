@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,18 +14,90 @@ from typing import TYPE_CHECKING
 from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.message import Message
 from pipimem.store.disk import appended_files, presence
-from pipimem.store.disk.appended_files import append_synced, parts, set_aside
+from pipimem.store.disk.appended_files import (
+    KnownParts,
+    KnownPrefix,
+    append_synced,
+    parts,
+    set_aside,
+)
 from pipimem.store.disk.fencing import note_written
 from pipimem.store.disk.files import NEVER, Stamp, stamp
-from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
+from pipimem.store.disk.folder_lock import WriteLock
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
-from pipimem.store.disk.write_lock import WriteLock
 from pipimem.store.moved import refuse_moved
-from pipimem.store.transcript.known_ids import KnownIds
 from pipimem.store.transcript.message_line import line, parsed, stored
 
 if TYPE_CHECKING:
     from pipimem.store.transcript.spool import TalkSpool
+
+
+# Each table grows alone, so that growing never takes twice the memory of all.
+_TABLES = 64
+_FIRST_SIZE = 8
+_BITS = (1 << 64) - 1
+
+
+class KnownIds:
+    """A set of ids in 12 to 18 bytes each; as strings in a set they take 130 and more.
+
+    Of each id its hash is kept, 64 bits under a key that each process draws anew. Among five
+    million ids two have the same hash once in a million such sets.
+    """
+
+    __slots__ = ("_counts", "_tables")
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._tables = [array("Q")] * _TABLES
+        self._counts = array("Q", bytes(8 * _TABLES))
+        for name in names:
+            self.add(name)
+
+    def __contains__(self, name: object) -> bool:
+        value = _hashed(name)
+        table = self._tables[value % _TABLES]
+        return bool(table) and table[_slot(table, value)] == value
+
+    def __len__(self) -> int:
+        return sum(self._counts)
+
+    def add(self, name: str) -> bool:
+        """Adds an id; whether it was not known."""
+        value = _hashed(name)
+        number = value % _TABLES
+        table = self._tables[number]
+        # Where a third is free, a place is found in two or three steps.
+        if 3 * self._counts[number] >= 2 * len(table):
+            table = self._tables[number] = _grown(table)
+        place = _slot(table, value)
+        if table[place]:
+            return False
+        table[place] = value
+        self._counts[number] += 1
+        return True
+
+
+def _hashed(name: object) -> int:
+    """The hash of an id; never 0, which says that a slot is free."""
+    return hash(name) & _BITS or 1
+
+
+def _slot(table: array[int], value: int) -> int:
+    """Where a hash stands in a table, or belongs."""
+    size = len(table)
+    place = value // _TABLES % size
+    while table[place] not in (0, value):
+        place = (place + 1) % size
+    return place
+
+
+def _grown(table: array[int]) -> array[int]:
+    size = max(_FIRST_SIZE, len(table) * 3 // 2)
+    larger = array("Q", bytes(8 * size))
+    for value in filter(None, table):
+        larger[_slot(larger, value)] = value
+    return larger
+
 
 _NAME = "log.jsonl"
 # Small enough to open in an editor, large enough that most channels never rotate.
@@ -211,7 +285,8 @@ class Transcript:
     def _write(self, added: list[Message]) -> None:
         fresh = not presence.exists(self.path)
         lines = b"".join(line(message) for message in added)
-        try:
+        with ExitStack() as on_failure:
+            on_failure.callback(self.drop_cached)
             if not fresh and self.path.stat().st_size > _ROTATE_AT:
                 set_aside(self.path)
                 fresh = True
@@ -220,9 +295,7 @@ class Transcript:
             append_synced(self.path, lines)
             if fresh:
                 sync_folder(self.folder)
-        except BaseException:
-            self.drop_cached()
-            raise
+            on_failure.pop_all()
         if fresh:
             self._read.prefixes.append(KnownPrefix())
         part = self._read.prefixes[-1]

@@ -12,7 +12,7 @@ from pathlib import Path
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.disk import appended_files
-from pipimem.store.disk.known_prefix import KnownParts, KnownPrefix
+from pipimem.store.disk.appended_files import KnownParts, KnownPrefix
 from pipimem.store.disk.syscalls import reading, store_errors
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed

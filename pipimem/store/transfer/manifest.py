@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from pipimem.errors import ArchiveError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded

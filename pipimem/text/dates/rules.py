@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from pipimem.text.dates.spans import Span
-from pipimem.text.han import HAN
-from pipimem.text.hinted_patterns import hinted
-from pipimem.text.patterns import Pattern
+from pipimem.text.characters import HAN
+from pipimem.text.dates.bounds import Span
+from pipimem.text.word_lists import Pattern, hinted
 
 
 @dataclass(frozen=True, slots=True)

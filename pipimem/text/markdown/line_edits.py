@@ -11,10 +11,11 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from pipimem.text.markdown.blocks import Document
 from pipimem.text.markdown.lines import BOM, split_lines, without_ending
+from pipimem.text.markdown.parser import Document
 
 # Looks of difflib at lines, for two texts: half a second at the very worst. Beyond it a stretch
 # without anchors counts as replaced whole.
@@ -94,8 +95,6 @@ class _Comparison:
         if not looks or looks > self.looks:
             return
         self.looks -= looks
-        from difflib import SequenceMatcher  # 6 ms to import, and most changes are one run of lines
-
         for found in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks():
             if found.size:
                 yield found.a, found.b, found.size

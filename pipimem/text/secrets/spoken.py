@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipimem.text.han import HAN
-from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.accounts import account_password
-from pipimem.text.secrets.clauses import end_of_run, tokens_of_clause
-from pipimem.text.secrets.phrases import AFTER, phrases
-from pipimem.text.secrets.secret import Secret
+from pipimem import resources
+from pipimem.text.characters import HAN
 from pipimem.text.secrets.values import (
+    Secret,
     has_digit,
+    has_letter,
     is_code,
     is_key,
+    is_measure,
     is_mixed,
     is_no_secret,
     is_password,
@@ -27,6 +26,149 @@ from pipimem.text.secrets.values import (
     no_secrets,
     tells_about,
 )
+from pipimem.text.word_lists import Pattern
+
+
+def phrases(heading: str) -> str:
+    """The alternatives under a heading as one piece of an expression: `a|b|c`."""
+    return "|".join(resources.sections("secrets/phrases")[heading])
+
+
+_QUOTE = r"[\"'`”’\]]?"
+_SPACE = r"[ \t\u3000]{0,4}"
+_LINE_END = r"(?:\r?\n)?"
+_REMARK = r"(?:[ ]?[(（][^()（）\n]{1,24}[)）])?"
+# Between the cue and the value: a sign, or a verb. Bounded everywhere, so hostile text is read
+# once. `key", "value"`, `key"] = "value"`, `<key>value</key>`, `- name: KEY\n  value: …`.
+_SIGN = (
+    rf"{_REMARK}(?:{_QUOTE}{_SPACE}(?P<sign>[:：=＝]{{1,2}}>?|->|=>|→|\|){_SPACE}{_LINE_END}{_SPACE}"
+    r"|(?P<call>[\"'][\])]{0,2}[ ]?[,=][ ]?(?=[\"']))"
+    r"|(?P<tag>>(?=[^<>\s]{4,256}</))"
+    r"|(?P<listed>[\"']?\s{1,8}value:[ ]?))"
+)
+_VERB_EN = (
+    rf"(?:[ \t](?:{phrases('before the verb: english')})[ \t][^\n.,;:=。，？！!?]{{1,40}}?)?"
+    rf"{_REMARK}"
+    rf"(?P<verb>(?:['’]s|[ \t]{{1,3}}(?:{phrases('verb: english')})))"
+    r"[ \t]{0,2}:?[ \t\r\n]{1,3}"
+)
+_VERB_ZH = (
+    rf"{_SPACE}(?:{phrases('before the verb: chinese')})*{_SPACE}"
+    rf"(?P<verb_zh>{phrases('verb: chinese')}|(?=[:：]))"
+    rf"{_SPACE}[:：]?{_SPACE}{_LINE_END}{_SPACE}"
+)
+_NOTHING = rf"(?P<nothing>[ \t\u3000]{{0,3}}(?:{phrases('without a verb')})?)"
+
+AFTER = Pattern(rf"(?i:{_SIGN}|{_VERB_EN}|{_VERB_ZH}|{_NOTHING})")
+"""What may stand there: the group `sign`, `call`, `tag`, `listed`, `verb`, `verb_zh`, `nothing`."""
+
+
+# How far the rest of a clause is looked through, where nothing follows at once.
+_CLAUSE = 100
+_END = Pattern(r"[\n。；！？]|[.!?;](?=\s|$)")
+# Part of an address, of a name in code, or of a Chinese clause that tells no value.
+_GLUED = Pattern(rf"[A-Za-z0-9_/?&.]$|[{HAN}](?<![{phrases('before a token: chinese')}])$")
+_DIGIT_OR_SIGN = Pattern(r"[0-9!@#$%^&*]")
+_TOKEN = Pattern(r"[A-Za-z0-9!@#$%^&*+=._~/-]{5,256}")
+_LONG_TOKEN = Pattern(r"[A-Za-z0-9!@#$%^&*+=._~/-]{16,256}")  # no shorter one is a key
+# What is named so is no key, however random it looks.
+_NAMED_OTHERWISE = Pattern(
+    rf"(?:{phrases('names of what is no key')})\W{{0,3}}\w{{0,12}}\W{{0,3}}$",
+    re.IGNORECASE,
+)
+_TELLS = Pattern(
+    rf"(?:\b(?:{phrases('tells what follows: english')})"
+    rf"|[:：=/{phrases('tells what follows: chinese')}])[ ]?$"
+)
+_REST = Pattern(r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘’《》…\u2e80-\u9fff\uff00-\uffef]*")
+_CLAUSE_START = 12
+
+
+def tokens_of_clause(kind: str, text: str, start: int) -> Iterator[tuple[int, int]]:
+    """The tokens of the rest of a clause that are no words: "the password for web-2 was …"."""
+    stop = _END().search(text, start, start + _CLAUSE)
+    end = stop.start() if stop else start + _CLAUSE
+    tokens = _LONG_TOKEN() if kind == "key" else _TOKEN()
+    for token in tokens.finditer(text, start, min(len(text), end + _LOOK)):
+        if token.start() >= end:
+            return
+        if kind != "key" and _DIGIT_OR_SIGN().search(token[0]) is None:
+            continue
+        value = token[0].strip("/=.~+-").rstrip("!")
+        first = token.start() + token[0].index(value)
+        before = text[max(start - 1, first - _CLAUSE_START) : first]
+        if not _GLUED().search(before) and _is_value(kind, value, before):
+            is_longer = token.end() - token.start() == _LOOK
+            yield first, end_of_run(text, token.end()) if is_longer else token.end()
+
+
+def _is_value(kind: str, value: str, before: str) -> bool:
+    """Whether a token is a key or a password; `before` is what stands before it."""
+    if kind == "key":
+        return looks_random(value) and not _NAMED_OTHERWISE().search(before)
+    if _DIGIT_OR_SIGN().search(value) is None or "/" in value:
+        return False
+    return looks_made_up(value) or _is_told(value, before)
+
+
+def _is_told(value: str, before: str) -> bool:
+    """Whether a sign or verb before a token tells a name with digits, or a long number."""
+    if _TELLS().search(before) is None or is_no_secret(value) or not has_digit(value):
+        return False
+    return len(value) >= 6 and (value.isdigit() or has_letter(value)) and not is_measure(value)
+
+
+def end_of_run(text: str, start: int) -> int:
+    """Where a run of characters that a value may have ends, from inside it."""
+    rest = _REST().match(text, start)
+    return rest.end() if rest else start
+
+
+_PAIR = Pattern(
+    r"[^\n/]{0,30}?(?<![\w./@-])(?P<user>[\w.@-]{2,64}?)"
+    rf"(?P<sign>{phrases('between an account and its password: english')}"
+    r"|[ ]{0,2}[/:|：][ ]{0,2}|[ ]?[，,][ ]?)"
+    r"(?P<value>[^\s,，;；。/|\"']{4,64})",
+    re.ASCII,
+)
+_ACCOUNT_BEFORE = Pattern(
+    r"(?<![\w./-])[\w.@-]{2,64}[ ]?/[ ]?(?P<value>[^\s,，;；。/|\"']{4,64})[^\n]{0,4}$", re.ASCII
+)
+
+
+# The word for a password between an account and it.
+_NAMED = Pattern(r"(?:pass|pwd?)$")
+# "login for grafana: admin / …": the first pair is no account.
+_TRIES = 3
+
+
+def account_password(text: str, cue: re.Match[str]) -> tuple[int, int] | None:
+    """Where the password stands behind the word for an account and its name, or before the word."""
+    reached = cue.end()
+    for _ in range(_TRIES):
+        found = _PAIR().match(text, reached)
+        if found is None:
+            break
+        value = found["value"].rstrip(".:?)）")
+        if _is_password(value, found["sign"].strip()):
+            return found.start("value"), found.start("value") + len(value)
+        reached = found.end("sign")
+    start = max(0, cue.start() - 100)
+    before = _ACCOUNT_BEFORE().search(text[start : cue.start()])
+    if before is not None and looks_made_up(before["value"]):
+        return start + before.start("value"), start + before.end("value")
+    return None
+
+
+def _is_password(value: str, sign: str) -> bool:
+    if is_no_secret(value):
+        return False
+    if _NAMED().search(sign):  # "user guest, pass Blue-Lake-77": what looks like a name is none
+        return len(value) >= 6 and has_digit(value) and has_letter(value)
+    if sign in ("/", "|"):
+        return (has_digit(value) or looks_typed_blindly(value)) and not value.endswith(("px", "%"))
+    return looks_made_up(value) or (sign == "with" and looks_typed_blindly(value))
+
 
 # These may announce a plain word or number, too.
 _LOOSE = frozenset(("password", "code"))

@@ -3,10 +3,166 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from datetime import date
 from functools import cache
+from typing import NamedTuple
 
 from pipimem import resources
-from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import Pattern, hinted
+
+
+class Secret(NamedTuple):
+    """A secret: what it is, and where it stands in the text (`text[start:end]`)."""
+
+    kind: str
+    start: int
+    end: int
+
+
+# Nothing shorter is a key by its form alone. Commas and quotes end a run, so that JSON on one line
+# is no run of a thousand characters.
+_RUN = Pattern(r"[!#-&(-+\--;=?-\[\]-_a-~]{16,}")
+_PLAIN_URL_PASSWORDS = frozenset(
+    ("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码")
+)
+_MAY_HAVE_NO_DIGIT = frozenset(
+    (
+        "aws-access-key",
+        "slack-webhook",
+        "hugging-face-token",
+        "license-key",
+        "private-key",
+        "recovery-codes",
+        "seed-phrase",
+    )
+)
+# What people choose or encode: neither its length nor its characters tell anything.
+_CHOSEN = frozenset(
+    ("password", "basic-credentials", "social-security-number", "passport-number", "key")
+)
+_DIGITS_AND_LETTERS = Pattern(r"[A-Za-z0-9]{8}")
+# "bearer authentication-is-required": letters are a key only where cases mix within.
+_MIXED_CASE = Pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
+
+
+def by_shape(text: str) -> Iterator[Secret]:
+    """The places of secrets that are told by their shape, without a text that they open with."""
+    for run in _RUN().finditer(text):
+        lowered = run[0].lower()
+        for form in hinted("secrets/key_shapes"):
+            if _any_of(form.hints, lowered):
+                for match in form.pattern().finditer(text, *run.span()):
+                    yield from by_format(form.kind, match)
+
+
+def by_format(kind: str, match: re.Match[str]) -> Iterator[Secret]:
+    """The place of what a format or a context matched, if it is a secret."""
+    group = "secret" if "secret" in match.re.groupindex else 0
+    if _is_secret(kind, match[group]):
+        yield Secret(kind, *match.span(group))
+
+
+def _any_of(hints: tuple[str, ...], lowered: str) -> bool:
+    for hint in hints:  # noqa: SIM110 - a generator costs as much as the looks
+        if hint in lowered:
+            return True
+    return False
+
+
+def _is_secret(kind: str, value: str) -> bool:
+    """Whether a match is no placeholder, reference or word ("sk-learn-…", "sk-xxxx…")."""
+    if kind == "private-key":
+        return True
+    if is_placeholder(value):
+        return False
+    if kind == "url-password":
+        return value.lower() not in _PLAIN_URL_PASSWORDS
+    if kind in _CHOSEN:
+        # "xxx" and "xyxy" stand for a value; 1122 is the code of many a door, 0000 of none yet.
+        return len(set(value)) > (1 if value.isdigit() else 2)
+    if len(set(value)) < 6:
+        return False
+    return kind in _MAY_HAVE_NO_DIGIT or _is_random(value)
+
+
+def _is_random(value: str) -> bool:
+    """Whether it has a run that no word with hyphens has: of digits and letters, or mixed cases."""
+    if _DIGITS_AND_LETTERS().search(value) is None:
+        return False
+    return has_digit(value) or len(_MIXED_CASE().findall(value)) > 2
+
+
+# Each opens with its first character and then looks behind it: the other way round `re` would try
+# every position of the text.
+_LONG = Pattern(r"\d[\d -]{12,}")
+_LONG_NUMBER = Pattern(r"\d(?<![\w.+-]\d)(?:[ -]?\d){12,18}(?![\w]|[ -]?\d|\.\d)", re.ASCII)
+_IDENTITY = Pattern(r"\d(?<![A-Za-z0-9]\d)\d{16}[\dXx](?![A-Za-z0-9])")
+_CARD_ISSUER = Pattern(
+    r"4\d{15}(?:\d{3})?|5[1-5]\d{14}|2[2-7]\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}"
+    r"|6(?:011|5\d\d)\d{12}|62\d{14,17}|35\d{14}"
+)
+_OTHER_NUMBER = Pattern(
+    r"(?:单号|订单|快递|运单|编号|流水|工单|order|tracking|invoice|ticket|\bid|message|msg|isbn|imei)\W{0,6}$",
+    re.IGNORECASE,
+)
+# Behind a run of digits, what says that it goes on: an X, a letter, a full stop and a digit.
+_LOOK = 3
+_IBAN = Pattern(r"[A-Z](?<![A-Za-z0-9].)[A-Z]\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
+
+
+def checked_numbers(text: str) -> Iterator[Secret]:
+    """The places of such numbers; a card's number behind "order" or "tracking" is another's."""
+    for run in _LONG().finditer(text):
+        yield from _long_numbers(text, run.start(), run.end() + _LOOK)
+    for match in _IBAN().finditer(text):
+        if _is_iban(match[0].replace(" ", "")):
+            yield Secret("iban", *match.span())
+
+
+def _long_numbers(text: str, start: int, end: int) -> Iterator[Secret]:
+    for match in _IDENTITY().finditer(text, start, end):
+        if _is_identity(match[0], text[max(0, match.start() - 12) : match.end() + 6]):
+            yield Secret("identity-number", *match.span())
+    for match in _LONG_NUMBER().finditer(text, start, end):
+        digits = re.sub(r"\D", "", match[0])
+        before = text[max(0, match.start() - 16) : match.start()]
+        if _is_card(digits) and not _OTHER_NUMBER().search(before):
+            yield Secret("card-number", *match.span())
+
+
+def _is_card(digits: str) -> bool:
+    return _CARD_ISSUER().fullmatch(digits) is not None and _luhn(digits)
+
+
+def _is_identity(number: str, around: str) -> bool:
+    """A Chinese identity number.
+
+    A birth date inside and the check digit of GB 11643 (or called one).
+    """
+    try:
+        born = date(int(number[6:10]), int(number[10:12]), int(number[12:14]))
+    except ValueError:
+        return False
+    if not 1900 <= born.year <= 2100:
+        return False
+    weights = (7, 9, 10, 5, 8, 4, 2, 1, 6, 3, 7, 9, 10, 5, 8, 4, 2)
+    total = sum(int(digit) * weight for digit, weight in zip(number[:17], weights, strict=True))
+    return "10X98765432"[total % 11] == number[17].upper() or "身份证" in around
+
+
+def _luhn(digits: str) -> bool:
+    """The check sum of card numbers (ISO/IEC 7812-1)."""
+    doubled = (int(digit) * 2 for digit in digits[-2::-2])
+    total = sum(map(int, digits[-1::-2])) + sum(two // 10 + two % 10 for two in doubled)
+    return total % 10 == 0 and len(set(digits)) > 1
+
+
+def _is_iban(number: str) -> bool:
+    """The check digits of ISO 13616: moved to the end, the rest of a division by 97 is 1."""
+    digits = "".join(str(int(one, 36)) for one in number[4:] + number[:4])
+    return int(digits) % 97 == 1
+
 
 _PLACEHOLDER = Pattern(
     r"[*•·.…_#?-]+|\W*(?:[xX]{3,})\W*|\$\{.*|\$\(.*|\$[A-Z][A-Z0-9_]*|\$[a-z_]+|\{\{?.*"

@@ -1,4 +1,4 @@
-"""How alike two texts are, and from where on they say the same.
+"""How alike two texts are, from where on they say the same, and whether one denies the other.
 
 The measure is Dice's coefficient of pairs of letters: cheap, and the same for Chinese and English.
 Where the words of the index are at hand (`near_duplicate`), their Jaccard coefficient stands in for
@@ -10,20 +10,167 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from pipimem import resources
+from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
-from pipimem.text.han import is_chinese
-from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
-from pipimem.text.word_lists import deny_nothing, negations, stop_words
+from pipimem.text.word_lists import Pattern, deny_nothing, negations, simplified, stop_words
+from pipimem.text.words.index_words import Stemmer
 
 if TYPE_CHECKING:
     from pipimem.text.words.index_words import Bag
+
+
+# Of numbers those of a year, a port or a price; the two digits of a day stand everywhere.
+_STRETCH = Pattern(rf"(?P<han>[{HAN}]+)|[^\W\d_{HAN}]{{2,}}|\d{{3,}}")
+
+
+def shared_words(texts: Sequence[str], long: str) -> list[float]:
+    """For each text the weight of its words that stand in `long` too, by the root of its length.
+
+    A word weighs `log(1 + n / df)`, where `df` of the `n` texts and lines of `long` have it: a name
+    that stands in all of them says little. Chinese counts by pairs of characters, which need no
+    dictionary.
+    """
+    stemmer = Stemmer()
+    bags = [_words(text, stemmer) for text in texts]
+    lines = [_words(line, stemmer) for line in long.splitlines()]
+    spread = Counter(chain.from_iterable(chain(bags, lines)))
+    wanted = frozenset().union(*lines)
+    count = len(bags) + len(lines)
+    weights: list[float] = []
+    for bag in bags:
+        shared = sum(math.log(1 + count / spread[word]) for word in sorted(bag & wanted))
+        weights.append(shared / math.sqrt(len(bag) or 1))
+    return weights
+
+
+def shares_new_words(old: str, new: str, said: Iterable[str]) -> bool:
+    """Return whether texts that were `said` have a word that `new` has and `old` has not.
+
+    If `new` has no such word (a denial, the order or a word of grammar is all that changed), any
+    word of `new` counts.
+    """
+    stemmer = Stemmer()
+    words = _words(denials().sub(" ", new), stemmer)
+    wanted = words - _words(old, stemmer) or words
+    return any(wanted & _words(text, stemmer) for text in said)
+
+
+def _words(text: str, stemmer: Stemmer) -> frozenset[str]:
+    found: set[str] = set()
+    for stretch in _STRETCH().finditer(simplified(text).casefold()):
+        if stretch["han"]:
+            found.update("".join(pair) for pair in pairwise(stretch[0]))
+        elif stretch[0] not in stop_words():
+            found.add(stemmer.stem(stretch[0]))
+    return frozenset(found)
+
+
+# A tighter wording has hardly a pair of letters that the longer one has not.
+_TIGHTENED = 0.8
+_CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、\n]")
+
+
+def is_tightened(old: str, new: str) -> bool:
+    """Whether `new` says `old` in fewer of its words: the same names, numbers, days and denials."""
+    before, after = Statement.of(old), Statement.of(new)
+    if before.numbers != after.numbers or not denies_the_same((old,), new):
+        return False
+    if names_differ(old, new) or values(old) != values(new):
+        return False
+    return share_in(after.grams, before.grams) >= _TIGHTENED
+
+
+def denies_the_same(olds: Sequence[str], new: str) -> bool:
+    """Return whether `new` has the denials of the texts it stands for: none more, none fewer.
+
+    Texts that deny one thing may share their denial. A denial is kept if most of what follows it
+    in its clause follows a denial on the other side, too, and no more of it stands in what the
+    other side says without one.
+    """
+    before, after = [_Denials.of(old) for old in olds], _Denials.of(new)
+    counts = [one.count for one in before]
+    if not max(counts, default=0) <= after.count <= sum(counts):
+        return False
+    both = _Denials(
+        sum(counts),
+        [clause for one in before for clause in one.denied],
+        [clause for one in before for clause in one.said],
+    )
+    return both.stand_in(after) and after.stand_in(both)
+
+
+@dataclass(frozen=True, slots=True)
+class _Denials:
+    """How many denials a text has, what follows the first of each clause, and the other clauses."""
+
+    count: int
+    denied: list[str]
+    said: list[str]
+
+    @classmethod
+    def of(cls, text: str) -> _Denials:
+        count, denied, said = 0, list[str](), list[str]()
+        for clause in _CLAUSE_END.split(words_said(text)):
+            ends = [found.end() for found in denials().finditer(clause)]
+            count += len(ends)
+            denied += [clause[end:] for end in ends[:1]]
+            said += [] if ends else [clause]
+        return cls(count, denied, said)
+
+    def stand_in(self, other: _Denials) -> bool:
+        """Return whether most of what is denied is denied by the other, rather than said there."""
+        denied, said = (subject_grams(" ".join(part)) for part in (other.denied, other.said))
+        for clause in map(subject_grams, self.denied):
+            share = share_in(clause, denied)
+            if share < REWORDED or share < share_in(clause, said):
+                return False
+        return True
+
+
+def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Pairs of places, the earlier one first, of which one forbids what the other does not.
+
+    Texts with different numbers are no such pair: a newer limit is not the opposite of the older.
+    """
+    said = [words_said(text) for text in texts]
+    plain = [_without_permission(text) for text in said]
+    forbidding = [place for place, text in enumerate(said) if _forbids(text)]
+    allowing = sorted(set(range(len(said))).difference(forbidding))
+    allowed = SimilarTexts(plain[place] for place in allowing)
+    for place in forbidding:
+        # One is enough to be told of: a text may stand there in a hundred wordings.
+        found = allowed.of(plain[place]) if plain[place] else []
+        if found:
+            other = allowing[found[0]]
+            yield min(place, other), max(place, other)
+
+
+def _forbids(text: str) -> bool:
+    return bool(_pattern("forbids").search(text))
+
+
+def _without_permission(text: str) -> str:
+    text = _pattern("forbids").sub(" ", text)
+    return " ".join(_pattern("allows").sub(" ", text).split())
+
+
+@cache
+def _pattern(heading: str) -> re.Pattern[str]:
+    words = resources.sections("words/permission")[heading]
+    parts = []
+    for word in words:
+        escaped = re.escape(word)
+        parts.append(rf"\b{escaped}\b" if word.isascii() else escaped)
+    return re.compile("|".join(parts), re.IGNORECASE)
+
 
 # Two texts may be about one subject (of the shorter's pairs, values and grammar aside). Of twenty
 # changed values in two languages ("Bob lives in Paris", "Bob moved to London") the least alike

@@ -34,6 +34,20 @@ def test_a_healthy_workspace_is_well(call: Call, bot: Path, conversation: Path) 
     assert snapshot(bot) == before
 
 
+def test_a_prompt_without_a_version_is_reported(call: Call, bot: Path) -> None:
+    """It is not used, and the finding says what to do."""
+    (bot / "prompts").mkdir()
+    path = bot / "prompts" / "tidy.md"
+    path.write_text("Tidy {{memory}}.\n---user---\n", "utf-8")
+    [(where, what)] = wrongs(call)
+    assert where.endswith("tidy.md")
+    assert "write <!-- version: 1 --> into the first line" in what
+    path.write_text("<!-- version: 1 -->\nTidy {{memory}}.\n---user---\n", "utf-8")
+    assert wrongs(call) == []
+    path.write_bytes(b"\xff\xfe")
+    assert "make it UTF-8 text" in wrongs(call)[0][1]
+
+
 def test_a_missing_embedder_is_recommended_first_and_once(
     call: Call, bot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note
 from pipimem.runtime import embeddings
-from pipimem.text.han import is_chinese
+from pipimem.text.characters import is_chinese
 
 from tests.cli.conftest import Call, snapshot
 

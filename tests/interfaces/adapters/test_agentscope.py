@@ -16,8 +16,9 @@ from agentscope.message import TextBlock, UserMsg
 from agentscope.permission import PermissionContext, PermissionMode
 from agentscope.state import AgentState
 from agentscope.tool import FunctionTool, ToolChunk, Toolkit
-from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
+from pipimem import ArgumentError, Channel, Pipimem, StoreError
 from pipimem.adapters.agentscope import AgentScopeMiddleware
+from pipimem.errors import ModelUnavailable
 from pipimem.runtime import channel as channel_module
 from pipimem.testing import ScriptedAssistant
 

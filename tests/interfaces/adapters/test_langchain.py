@@ -14,8 +14,9 @@ from langchain.agents.middleware import ModelRequest, SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from pipimem import ArgumentError, Channel, ModelUnavailable, Pipimem, StoreError
+from pipimem import ArgumentError, Channel, Pipimem, StoreError
 from pipimem.adapters.langchain import LangChainMiddleware
+from pipimem.errors import ModelUnavailable
 from pipimem.runtime import channel as channel_module
 from pipimem.testing import ScriptedAssistant
 

@@ -32,16 +32,9 @@ from openai.types.responses import (
     ResponseOutputMessage,
     ResponseOutputText,
 )
-from pipimem import (
-    ArgumentError,
-    Channel,
-    Kind,
-    ModelUnavailable,
-    Pipimem,
-    PipimemError,
-    StoreError,
-)
+from pipimem import ArgumentError, Channel, Kind, Pipimem, PipimemError, StoreError
 from pipimem.adapters.openai_agents import ChannelSession
+from pipimem.errors import ModelUnavailable
 from pipimem.runtime import channel as channel_module
 from pipimem.testing import ScriptedAssistant
 

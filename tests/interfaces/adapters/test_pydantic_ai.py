@@ -13,16 +13,9 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from pipimem import (
-    ArgumentError,
-    Channel,
-    Kind,
-    ModelUnavailable,
-    Pipimem,
-    StoreError,
-    UnreadableNote,
-)
+from pipimem import ArgumentError, Channel, Kind, Pipimem, StoreError
 from pipimem.adapters.pydantic_ai import ChannelCapability
+from pipimem.errors import ModelUnavailable, UnreadableNote
 from pipimem.runtime import channel as channel_module
 from pipimem.testing import ScriptedAssistant
 from pydantic import BaseModel

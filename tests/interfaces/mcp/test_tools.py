@@ -9,7 +9,8 @@ from typing import Any
 import jsonschema
 import pytest
 from mcp_types import CallToolResult
-from pipimem import Channel, Message, StoreError, UnreadableNote
+from pipimem import Channel, Message, StoreError
+from pipimem.errors import UnreadableNote
 from pipimem.mcp.tools import OUTPUT_SCHEMAS
 
 from tests.interfaces.mcp.building import CHANNEL, MODERN, OLDER, Served, served

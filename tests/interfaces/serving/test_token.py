@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem import SettingsError
+from pipimem.errors import SettingsError
 from pipimem.serving.token import Token, token_from
 
 from tests.cases import each

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from pipimem import Source
-from pipimem.recall.circumstances import _TRUST, NAMES_THE_TIME
-from pipimem.recall.intents import Intent
-from pipimem.recall.scorer import _BESIDE_WORDS
+from pipimem.recall.phrases import Intent
+from pipimem.recall.scorer import _BESIDE_WORDS, _TRUST, NAMES_THE_TIME
 from pipimem.resources import web_texts
 
 from tests.interfaces.web.building import browsing

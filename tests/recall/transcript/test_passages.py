@@ -7,10 +7,9 @@ from datetime import timedelta
 
 import pytest
 from pipimem.notes.message import Message
-from pipimem.recall.budget import BlockBudget
-from pipimem.recall.context_block import context_block
+from pipimem.recall.budget import BlockBudget, context_block
 from pipimem.recall.items import Item, message_item
-from pipimem.recall.refinement import refined
+from pipimem.recall.query import refined
 from pipimem.recall.synonyms import common
 from pipimem.recall.transcript.passages import Room, passages
 from pipimem.recall.transcript.transcript_index import TranscriptIndex

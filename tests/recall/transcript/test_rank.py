@@ -9,7 +9,7 @@ from pipimem.notes.message import Message
 from pipimem.recall.items import message_item
 from pipimem.recall.scoring import scored
 from pipimem.recall.synonyms import common
-from pipimem.recall.transcript.filters import Filters
+from pipimem.recall.transcript.hits import Filters
 from pipimem.recall.transcript.rank import search
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.words.index_words import Words

@@ -19,7 +19,6 @@ from click.testing import CliRunner
 from pipimem import Channel, Clock, Message, Pipimem, Settings
 from pipimem.cli.commands import pipimem as commands
 from pipimem.errors import StoreError
-from pipimem.notes.operations import Bullet
 from pipimem.runtime import upkeep as channel_room
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.embeddings import Embeddings
@@ -37,7 +36,7 @@ from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Consolidated, Refreshed
+from pipimem.sidecar.tasks import Consolidated, HistoryItem, Refreshed
 from pipimem.store import schedule
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.schedule import Schedule
@@ -64,7 +63,7 @@ async def broken_work(*_: object, **__: object) -> NoReturn:
 
 
 def script() -> Scripted:
-    answer = Consolidated(history=(Bullet("they said hello", ("m1",)),))
+    answer = Consolidated(history=(HistoryItem("they said hello", ("m1",)),))
     return Scripted(
         {"refresh": [Refreshed({"Current State": ("greeting",)})] * 9, "consolidate": [answer] * 9}
     )

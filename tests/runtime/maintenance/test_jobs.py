@@ -10,7 +10,6 @@ import pytest
 from pipimem import Channel, Message, Text
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Asked
-from pipimem.notes.operations import Bullet
 from pipimem.notes.usage import Usage
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.scripted import Scripted
@@ -19,9 +18,10 @@ from pipimem.sidecar.tasks import (
     Call,
     Consolidated,
     Folded,
+    HistoryItem,
     Learned,
     Merge,
-    Over,
+    Outdated,
     Refreshed,
     Task,
     Tidied,
@@ -60,7 +60,7 @@ def history() -> str:
 async def taught(channel: Channel, script: Scripted, *facts: str) -> None:
     """Facts that a thought concluded, as consolidation writes them."""
     learned = tuple(Learned(Kind.FACT, fact, ("m1",)) for fact in facts)
-    told = (Bullet("much was told", ("m1",)),)
+    told = (HistoryItem("much was told", ("m1",)),)
     script.then("consolidate", Consolidated(learned, history=told, sheet={}))
     await channel.after_turn(None, [Message.user("listen"), Message.assistant("ok")])
     await channel.before_compaction()
@@ -91,14 +91,14 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
 ) -> None:
     """No model call, no line of transcript, no byte written, whatever is long, many or old."""
     root, hands = workspace(tmp_path), Hands()
-    fold = Folded("January", (Bullet("they had lunch three times"),))
+    fold = Folded("January", (HistoryItem("they had lunch three times"),))
     script = Scripted({"refresh": [], "consolidate": [], "tidy": [Tidied()], "fold": [fold]})
     async with opened(root, script, hands=hands) as channel:
         await taught(channel, script, *FACTS)
         write(root, "HISTORY.md", history() + read(root, "HISTORY.md").removeprefix("# History\n"))
         hands.pass_by(minutes=30)
         script.then("refresh", Refreshed({"Current State": ("lunch",)}))
-        script.then("consolidate", Consolidated(history=(Bullet("they talked"),)))
+        script.then("consolidate", Consolidated(history=(HistoryItem("they talked"),)))
         await channel.after_turn(
             None, [Message.user("lunch?"), Message.assistant("yes"), Message.user("good")]
         )
@@ -124,7 +124,7 @@ async def test_a_second_run_does_nothing_and_reads_nothing(
 async def test_a_day_that_is_over_gets_its_history_without_a_model(tmp_path: Path) -> None:
     """A channel that never compacts has a history; what is said today waits for tonight."""
     root, hands = workspace(tmp_path), Hands()
-    told = [Consolidated(history=(Bullet(f"they spoke of {it}"),)) for it in ("tea", "rain")]
+    told = [Consolidated(history=(HistoryItem(f"they spoke of {it}"),)) for it in ("tea", "rain")]
     script = Scripted({"refresh": [Refreshed()] * 2, "consolidate": list(told)})
     async with opened(root, script, hands=hands) as channel:
         await channel.after_turn(None, [Message.user("tea?"), Message.assistant("yes")])
@@ -195,7 +195,7 @@ async def test_a_persons_edit_during_a_tidying_wins(tmp_path: Path) -> None:
             "tidy",
             Tidied(
                 merge=(Merge((entries[2].id, entries[3].id), entries[3].text),),
-                drop=(Over(entries[0].id, "wrong"), Over(entries[10].id, "wrong")),
+                drop=(Outdated(entries[0].id, "wrong"), Outdated(entries[10].id, "wrong")),
             ),
         )
         [*_, tidied, _] = await upkeep_of(channel).maintain()
@@ -260,7 +260,9 @@ async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> Non
         await taught(channel, script, *FACTS)
         assert "8080" in await say(channel, QUESTION)
         entries = (await upkeep_of(channel).notes()).memory.entries
-        script.then("tidy", Tidied(drop=(Over(entries[0].id, "over"), Over(entries[5].id, "over"))))
+        script.then(
+            "tidy", Tidied(drop=(Outdated(entries[0].id, "over"), Outdated(entries[5].id, "over")))
+        )
         await upkeep_of(channel).maintain()
         assert (await upkeep_of(channel).notes()).ledger.asked[0].text == QUESTION
     assert "port 8080" in read(root)
@@ -280,7 +282,9 @@ async def test_the_list_of_people_is_asked_as_well(tmp_path: Path) -> None:
         await taught(channel, script, *FACTS)
         script.then(
             "tidy",
-            Tidied(drop=(Over((await upkeep_of(channel).notes()).memory.entries[0].id, "over"),)),
+            Tidied(
+                drop=(Outdated((await upkeep_of(channel).notes()).memory.entries[0].id, "over"),)
+            ),
         )
         await upkeep_of(channel).maintain()
     assert "port 8080" in read(root)
@@ -363,9 +367,9 @@ async def test_a_rehearsal_thinks_and_leaves_every_byte(tmp_path: Path) -> None:
     write(root, "HISTORY.md", history())
     answers = {
         "refresh": [Refreshed({"Current State": ("lunch",)})] * 2,
-        "consolidate": [Consolidated(history=(Bullet("they talked"),))] * 2,
+        "consolidate": [Consolidated(history=(HistoryItem("they talked"),))] * 2,
         "tidy": [Tidied()] * 2,
-        "fold": [Folded("January", (Bullet("they had lunch three times"),))] * 2,
+        "fold": [Folded("January", (HistoryItem("they had lunch three times"),))] * 2,
     }
     async with opened(root, Scripted(answers), hands=hands) as channel:
         await channel.after_turn(None, [Message.user("lunch?"), Message.assistant("yes")])
@@ -393,8 +397,10 @@ async def test_a_long_backlog_takes_out_no_more_than_one_window_may(tmp_path: Pa
         await taught(channel, script, *(f"the barrel number {n} holds rain" for n in range(12)))
         entries = [entry.id for entry in (await upkeep_of(channel).notes()).memory.entries]
         for first in (0, 2, 4):
-            over = (Over(entries[first], "over"), Over(entries[first + 1], "over"))
-            script.then("consolidate", Consolidated(over=over, history=(Bullet(f"talk {first}"),)))
+            over = (Outdated(entries[first], "over"), Outdated(entries[first + 1], "over"))
+            script.then(
+                "consolidate", Consolidated(over=over, history=(HistoryItem(f"talk {first}"),))
+            )
         await channel.talk.append([Message.user(f"{n} " + "word " * 780) for n in range(16)])
         done = await channel._jobs.consolidate(120, boundary=False)
     assert len(done) == 3
@@ -411,7 +417,9 @@ async def test_nothing_is_taken_out_while_the_list_of_people_cannot_be_read(tmp_
         (root / "recall.must").write_bytes(b"\x00 binary")
         script.then(
             "tidy",
-            Tidied(drop=(Over((await upkeep_of(channel).notes()).memory.entries[0].id, "over"),)),
+            Tidied(
+                drop=(Outdated((await upkeep_of(channel).notes()).memory.entries[0].id, "over"),)
+            ),
         )
         before, asked = read(root), len(script.asked)
         jobs = {job.task: job for job in await upkeep_of(channel).maintain()}

@@ -10,16 +10,17 @@ import threading
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import anyio
 import pytest
-from pipimem import Channel, Clock, Message, ModelUnavailable, Pipimem, Settings, WorkspaceError
+from pipimem import Channel, Clock, Message, Pipimem, Settings
+from pipimem.errors import ModelUnavailable, WorkspaceError
 from pipimem.llm.client import RetryingClient
 from pipimem.llm.request import Completion, ModelRequest
-from pipimem.notes.operations import Bullet, Decision
+from pipimem.notes.operations import Decision
 from pipimem.notes.usage import Usage
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.maintenance import changed_files
@@ -29,7 +30,7 @@ from pipimem.settings import MaintenanceSettings, ModelSettings
 from pipimem.sidecar.model import ModelAssistant
 from pipimem.sidecar.prompts import Prompts
 from pipimem.sidecar.scripted import Scripted
-from pipimem.sidecar.tasks import Answer, Assistant, Call, Consolidated, Task
+from pipimem.sidecar.tasks import Answer, Assistant, Call, Consolidated, HistoryItem, Task
 from pipimem.store.channel import ChannelStore
 from pipimem.store.schedule import Schedule
 from pipimem.store.transcript.log import Transcript
@@ -42,7 +43,7 @@ from tests.sidecar.conftest import unlimited
 pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
 GREETED = Consolidated(
-    history=(Bullet("they said hello", ("m1",)),), sheet={"Current State": ("greeting",)}
+    history=(HistoryItem("they said hello", ("m1",)),), sheet={"Current State": ("greeting",)}
 )
 QUICK = Settings(maintenance=MaintenanceSettings(enabled=False, idle_seconds=0.0))
 
@@ -174,7 +175,7 @@ async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
     """Once the jobs have run, or the talk was found too little, looking again costs counters and
     stamps.
     """
-    root, asked = workspace(tmp_path), Scripted([GREETED, replace(GREETED, sheet=None)])
+    root, asked = workspace(tmp_path), Scripted([GREETED, Consolidated(history=GREETED.history)])
     async with Pipimem(root, assistant=asked, settings=settings()) as pipimem:
         full, scant = await pipimem.channel("full"), await pipimem.channel("scant")
         for channel, turns in ((full, 2), (scant, 1)):

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from pipimem import Message, ObservabilitySettings, Observer, Pipimem, Settings, Text
+from pipimem import Message, Observer, Pipimem, Settings, Text
 from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.settings import MaintenanceSettings
+from pipimem.settings import MaintenanceSettings, ObservabilitySettings
 
 from tests.journeys.test_over_http import respond
 from tests.runtime.building import workspace

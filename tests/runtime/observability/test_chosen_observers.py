@@ -7,8 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from pipimem import ObservabilitySettings
 from pipimem.runtime.observability.chosen_observers import observers_of
+from pipimem.settings import ObservabilitySettings
 
 
 def test_without_opentelemetry_nobody_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

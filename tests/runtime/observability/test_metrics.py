@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from pipimem import ObservabilitySettings
 from pipimem.runtime.observability.metric_names import METRICS
 from pipimem.runtime.observability.metrics import Metrics
+from pipimem.settings import ObservabilitySettings
 
 from tests.runtime.observability.talk import (
     CHANNEL,

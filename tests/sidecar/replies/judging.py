@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.text.words.similarity import bigrams, share_in
 
 # A text that keeps less than half of the words does not stand for what it replaces.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 
 from tests.sidecar.replies import judging
 from tests.sidecar.replies.mutating import MUTATIONS, mutated

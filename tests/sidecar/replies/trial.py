@@ -18,9 +18,8 @@ from pipimem.memory.fold import due_months, fold
 from pipimem.memory.tidy import tidy
 from pipimem.memory.window import windows
 from pipimem.notes.entry import content_id
-from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust

@@ -14,7 +14,6 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.rules.consolidating import consolidated
-from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import Consolidate, Consolidated, KnownEntry, Learned
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.segmentation import Segmenter
@@ -125,12 +124,6 @@ def test_a_sentence_is_never_cut() -> None:
     (got,) = learnt_from(f"Remember: {long}.")
     assert got.text == f"Tom (2026-11-12): {long}"
     assert learnt_from(f"In May {long}") == ()
-
-
-def test_the_number_of_a_house_belongs_to_its_sentence() -> None:
-    """ "no." in front of a number ends nothing; in front of a word it does."""
-    assert split("Ann lives at no. 4 in Leeds") == ["Ann lives at no. 4 in Leeds"]
-    assert split("Ann said no. We left.") == ["Ann said no.", "We left."]
 
 
 def test_another_person_in_front_stays() -> None:

@@ -12,7 +12,6 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.sidecar.rules import Offline
-from pipimem.sidecar.rules.sentences import split
 from pipimem.sidecar.tasks import (
     Call,
     Consolidate,
@@ -20,13 +19,14 @@ from pipimem.sidecar.tasks import (
     Fold,
     KnownEntry,
     Merge,
-    Over,
+    Outdated,
     Refile,
     Refresh,
     Tidy,
 )
 from pipimem.text.quotes import words_said
 from pipimem.text.secrets import redacted
+from pipimem.text.talk.sentences import split
 
 from tests.sidecar.conftest import NOW, answered, said
 
@@ -220,7 +220,7 @@ async def test_tidying_merges_moves_and_drops_only_what_was_inferred() -> None:
         Merge(("k1", "k2"), "Dana (2026-03-04): I prefer short answers, in bullets."),
     )
     assert got.move == (Refile("k3", Kind.CONSTRAINT),)
-    assert got.drop == (Over("k10", "duplicate"),)
+    assert got.drop == (Outdated("k10", "duplicate"),)
 
 
 async def test_a_fold_keeps_what_weighs_as_it_stands_and_says_nothing_twice() -> None:

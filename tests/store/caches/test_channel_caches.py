@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 from pipimem.errors import StoreError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Decision
 from pipimem.store.caches import channel_caches
 from pipimem.store.caches.channel_caches import FIGURES, LATEST, TurnFigures

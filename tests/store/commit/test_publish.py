@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from pipimem.errors import UnreadableNote
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author, Decision
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author, Decision, Invalidate
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish

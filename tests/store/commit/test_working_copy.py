@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore

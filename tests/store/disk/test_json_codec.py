@@ -5,7 +5,7 @@ wrong is refused.
 from __future__ import annotations
 
 import pytest
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.journal.records import FileChange, JournalRecord

@@ -14,7 +14,7 @@ from threading import Timer
 
 import pytest
 from pipimem.errors import NothingFound, StoreError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
@@ -24,9 +24,8 @@ from pipimem.store.commit.commit import journal_edits
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import exchange
 from pipimem.store.forget import forget, plan
-from pipimem.store.forget.learnt_from import learnt_from
-from pipimem.store.forget.plan import Plan
-from pipimem.store.health.leftovers import leftover_findings
+from pipimem.store.forget.plan import Plan, learnt_from
+from pipimem.store.health.own_state import leftover_findings
 from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.journal.past_texts import past_texts
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import PipimemError, UnreadableNote
-from pipimem.notes.files import etag
+from pipimem.notes.kinds import etag
 from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from pipimem.store.health import system
-from pipimem.store.health.access import own_access_findings
-from pipimem.store.health.system import system_findings
+from pipimem.store.health.system import own_access_findings, system_findings
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.store.conftest import NOW

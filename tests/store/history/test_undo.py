@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipimem.errors import CannotTakeBack, NothingFound
-from pipimem.notes.files import File
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import still
 from pipimem.notes.message import Message
 from pipimem.notes.operations import (

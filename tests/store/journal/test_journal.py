@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.errors import JournalError, StoreError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.operations import Author, Bullet, Change, Hole, Job, Narrowed, Progress, Trust
 from pipimem.store.disk.json_codec import encoded

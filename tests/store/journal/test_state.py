@@ -8,7 +8,7 @@ from datetime import datetime
 
 import pytest
 from pipimem.errors import JournalError
-from pipimem.notes.files import File
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger, fresh_ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Decision

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pipimem.notes.files import File, etag
+from pipimem.notes.kinds import File, etag
 from pipimem.store.disk import files
 from pipimem.store.journal import text_versions as versions
 from pipimem.store.journal.text_versions import Versions

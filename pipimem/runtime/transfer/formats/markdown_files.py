@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from pipimem.notes.files import File
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.found import FoundEntry, LeftOut

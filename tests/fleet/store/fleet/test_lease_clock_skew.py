@@ -10,7 +10,7 @@ from pipimem.errors import LockLost, LockTimeout
 from pipimem.store.channel import ChannelStore
 from pipimem.store.fleet import lease as lease_module
 from pipimem.store.fleet.fleet_lock import FleetLock
-from pipimem.store.fleet.visits import Visits
+from pipimem.store.fleet.usage import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 SKEWS = pytest.mark.parametrize("skew", [600.0, -600.0], ids=["ahead", "behind"])

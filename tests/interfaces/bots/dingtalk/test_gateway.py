@@ -11,13 +11,14 @@ import time
 
 import aiohttp
 import pytest
-from pipimem import Pipimem, SettingsError
+from pipimem import Pipimem
 from pipimem.bots.dingtalk import api as api_module
 from pipimem.bots.dingtalk.api import DingTalkApi
 from pipimem.bots.dingtalk.bot import DingTalkBot
 from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.frames import Ack
 from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
+from pipimem.errors import SettingsError
 
 from tests.interfaces.bots.conftest import Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import CLIENT_ID, CLIENT_SECRET, TICKET, FakeDingTalk

@@ -14,10 +14,12 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from pipimem import JsonLogFormatter, ObservabilitySettings, Operation
+from pipimem import Operation
+from pipimem.logs import JsonLogFormatter
 from pipimem.observer import Observers
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.observability.opentelemetry_spans import OpenTelemetryObserver
+from pipimem.settings import ObservabilitySettings
 
 from tests.runtime.observability.talk import (
     CHANNEL,

@@ -1,0 +1,47 @@
+"""Headings of history blocks, written and read back."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from datetime import datetime
+
+from pipimem.notes.entry import Entry
+from pipimem.notes.notes import blocks, newest_end
+
+from tests.notes.building import notes_of
+
+
+def test_the_newest_end_ignores_folds() -> None:
+    """Where consolidation stands is told by the newest block that is no fold."""
+    note = notes_of(
+        history="## 2026-04 · F\n\n- x\n\n## 2026-03-02 09:10–18:20 +08:00 · T\n\n- y\n"
+    ).history
+    assert newest_end(note) == datetime.fromisoformat("2026-03-02T18:20+08:00")
+    assert [block.heading for block in blocks(note)] == [
+        "2026-04 · F",
+        "2026-03-02 09:10–18:20 +08:00 · T",
+    ]
+
+
+def test_the_blocks_of_a_long_history_are_found_in_one_pass() -> None:
+    """Each bullet is looked at once, not once for each heading."""
+    looks = 0
+
+    class Counted(Entry):
+        def __getattribute__(self, name: str) -> object:
+            nonlocal looks
+            looks += 1
+            return object.__getattribute__(self, name)
+
+    text = "".join(f"## Part {number}\n\n- said {number}\n" for number in range(300))
+    note = notes_of(history=text).history
+    counted = tuple(
+        Counted(**{each.name: getattr(entry, each.name) for each in fields(Entry)})
+        for entry in note.entries
+    )
+    looks = 0
+    found = blocks(replace(note, entries=counted))
+    assert looks < 10 * len(counted)
+    assert [[entry.text for entry in block.bullets] for block in found] == [
+        [f"said {n}"] for n in range(300)
+    ]

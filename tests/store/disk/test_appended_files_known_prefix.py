@@ -1,0 +1,45 @@
+"""What was read of a file, and whether it still stands."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pipimem.store.disk.appended_files import KnownPrefix
+
+
+def test_a_file_that_has_grown_still_stands(tmp_path: Path) -> None:
+    """Also under another name or inode: a copy has the same bytes."""
+    path, copy = tmp_path / "a", tmp_path / "b"
+    path.write_bytes(b"one\ntwo\n")
+    prefix = KnownPrefix.of(path, 4)
+    assert prefix.still_stands(path)
+    copy.write_bytes(b"one\nthree\n")
+    assert prefix.still_stands(copy)
+    prefix.take(b"three\n")
+    assert prefix.still_stands(copy)
+
+
+def test_a_file_that_is_shorter_or_gone_does_not(tmp_path: Path) -> None:
+    """Of nothing that was read, everything still stands."""
+    path = tmp_path / "a"
+    assert KnownPrefix().still_stands(path)
+    path.write_bytes(b"one\ntwo\n")
+    prefix = KnownPrefix.of(path, 8)
+    path.write_bytes(b"one\n")
+    assert not prefix.still_stands(path)
+    path.unlink()
+    assert not prefix.still_stands(path)
+
+
+def test_what_lies_before_the_start_says_nothing(tmp_path: Path) -> None:
+    """Who reads from the middle of a file knows it from there on."""
+    path = tmp_path / "a"
+    path.write_bytes(b"one\ntwo\n")
+    prefix = KnownPrefix(start=4, end=4)
+    prefix.take(b"two\n")
+    path.write_bytes(b"abc\ntwo\nmore\n")
+    assert prefix.still_stands(path)
+    path.write_bytes(b"abc\nTwo\nmore\n")
+    os.utime(path)
+    assert not prefix.still_stands(path)

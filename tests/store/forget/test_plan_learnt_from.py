@@ -1,0 +1,36 @@
+"""Which entries go with messages that are forgotten."""
+
+from __future__ import annotations
+
+from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Trust
+from pipimem.store.forget.plan import learnt_from
+
+from tests.cases import each
+from tests.notes.building import notes_of
+
+ASKED = Message.user("谁来订场地？周六下午三点的", id="a", speaker="小唐")
+ANSWERED = Message.user("我来订", id="b", speaker="老周")
+
+
+@each(
+    ("text", "sources", "goes_as"),
+    [
+        ("小唐（2026-03-02）：周六下午三点的场地", ("a",), "{id}"),
+        ("老周（2026-03-02）：「谁来订场地？周六下午三点的」我来订", ("a", "b"), "alone:{id}"),
+        ("老周（2026-03-02）：我来订 … 谁来订场地", ("a", "b"), "alone:{id}"),
+        ("老周订场地", ("a", "b"), ""),
+        ("老周（2026-03-02）：「谁来订场地？周六下午三点的」我来订", (), ""),
+        ("老周（2026-03-02）：我来订", ("b",), ""),
+    ],
+)
+def test_entries_with_their_words_go_and_others_stay(
+    text: str, sources: tuple[str, ...], goes_as: str
+) -> None:
+    """What rests on nothing else goes with all it rests on, what quotes them by itself."""
+    memory = f"# 记忆\n\n## 事实\n\n- {text}\n"
+    (entry,) = notes_of(memory).memory.entries
+    ledger = Ledger(records={entry.id: Record(Trust.INFERRED, sources=sources)})
+    found = learnt_from(notes_of(memory, ledger=ledger), [ASKED])
+    assert found == ["log:a", *filter(None, [goes_as.format(id=entry.id)])]
