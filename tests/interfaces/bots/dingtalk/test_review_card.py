@@ -182,7 +182,7 @@ async def test_clicks_without_ids_are_not_taken_for_one(
         await learnt(pipimem, "one goes", "two goes")
         card, values = await sent(dingtalk)
         for _ in range(2):
-            (entry,) = {one.id for one in await (await pipimem.channel(GROUP)).entries()} & {
+            (entry,) = {one.id for one in await (await pipimem.channel(GROUP)).notes.entries()} & {
                 values["entry"]
             }
             content = {"cardPrivateData": {"actionIds": ["forget"], "params": {"entry": entry}}}
