@@ -89,7 +89,7 @@ def app_for(workspace: Path, assistant: Assistant | None = None) -> FastAPI:
             known = await pipimem.channel(channel, create=False)
         except ChannelError:
             raise HTTPException(404, "There is no such conversation.") from None
-        return [{"id": entry.id, "text": entry.text} for entry in await known.entries()]
+        return [{"id": entry.id, "text": entry.text} for entry in await known.notes.entries()]
 
     return app
 

@@ -53,9 +53,9 @@ def with_old_names(channel: type[C]) -> type[C]:
     return channel
 
 
-def _warn(old: str, new: str, stacklevel: int = 3) -> None:
+def _warn(old: str, new: str) -> None:
     message = f"{old} is deprecated and goes in pipimem 0.4.0: use {new}."
-    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel + 1)
+    warnings.warn(message, DeprecationWarning, stacklevel=3)  # at the caller's line
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +107,12 @@ class _OldFiles:
 
     def take_out(self, place: EntryPlace) -> Awaitable[SavedNote | EditConflict]:
         """Remove an entry of a file."""
-        _warn("Channel.files.take_out", "Channel.notes.remove_entry", 2)
+        _warn("Channel.files.take_out", "Channel.notes.remove_entry")
         return self._notes.remove_entry(place)
 
     def forget_preview(self, what: str | Sequence[str]) -> Awaitable[ForgetPreview]:
         """Return what a `forget` would remove."""
-        _warn("Channel.files.forget_preview", "Channel.notes.preview_forget", 2)
+        _warn("Channel.files.forget_preview", "Channel.notes.preview_forget")
         return self._notes.preview_forget(_what(what))
 
 
@@ -155,7 +155,7 @@ def _with_sees_from(before_turn: Callable[..., Awaitable[C]]) -> Callable[..., A
     async def call(*arguments: Any, **options: Any) -> C:
         if "sees_from" in options:
             since = options.pop("sees_from")
-            _warn("sees_from=", "visible=", 2)
+            _warn("sees_from=", "visible=")
             nothing = Visible.NOTHING if since is None else Visible.NEWEST
             options["visible"] = since or nothing
         return await before_turn(*arguments, **options)

@@ -80,7 +80,7 @@ async def live_with(channel: Channel, clock: FixedClock) -> None:
     archive = f"## Expired 2026-01-02 · Facts\n\n- the old code was {WORD}\n- lamps are in hall 3\n"
     path.with_name("HISTORY.archive.md").write_text(archive)
     await say(channel, "hello")
-    await channel.preview(f"what is {WORD}?")
+    await channel.preview_turn(f"what is {WORD}?")
 
 
 def folder_of_channel(channel: Channel) -> Path:

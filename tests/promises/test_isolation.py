@@ -230,7 +230,7 @@ async def test_no_call_and_no_file_has_a_word_of_another_channel(
             other = chance.choice([each for each in range(len(ids)) if each != number])
             tried = calls(channel, other)
             if number % 3:
-                tried = {name: tried[name] for name in ("before_turn", "recall", "search")}
+                tried = {name: tried[name] for name in ("before_turn", "recall", "talk.search")}
             for name, call in tried.items():
                 text = await outcome(call)
                 told += word_of(number) in text

@@ -258,7 +258,7 @@ async def recall(trial: Trial) -> None:
         with trial.measured():
             await channel.recall(trial.text)
             await channel.recall(trial.text, automatic=False)
-            await channel.preview(trial.text)
+            await channel.preview_turn(trial.text)
 
 
 @function

@@ -165,7 +165,7 @@ async def shown_of(channel: Channel) -> str:
     ids = [f"memory:{entry.id}" for entry in await entries(channel)]
     texts.append(await call_tool(channel, "memory_search", ids=[*ids, "m1"]))
     texts.append(await call_tool(channel, "memory_search", query="project budget 密码 password"))
-    texts.append(strings(await channel.preview("the project's password")))
+    texts.append(strings(await channel.preview_turn("the project's password")))
     return "\n".join(texts)
 
 

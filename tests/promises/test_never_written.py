@@ -21,6 +21,7 @@ from tests.promises.front_door import (
     PipimemError,
     SecretSettings,
     Settings,
+    Text,
     before_turn,
     call_tool,
     entries,
@@ -114,7 +115,7 @@ async def through_questions(channel: Channel, text: str) -> None:
     """Questions alone: nothing of them is kept."""
     await channel.recall(text)
     await search(channel, text)
-    await channel.preview(text)
+    await channel.preview_turn(text)
 
 
 WAYS: tuple[Callable[[Channel, str], Awaitable[None]], ...] = (
@@ -243,7 +244,7 @@ async def test_no_journey_leaves_a_trace_of_a_turn_off_the_record(workspace: Pat
             await channel.compacted(await channel.before_compaction(held))
             # The host kept its messages over the compaction.
             await channel.before_compaction(held)
-            await channel.forget("oolong")
+            await channel.notes.forget(Text("oolong"))
         async with opened(workspace) as channel:
             said = [Message.user(f"Xochitl: {text}") for text in UNRECORDED]
             await channel.before_compaction(said)
@@ -351,7 +352,7 @@ async def test_errors_and_reprs_tell_nothing(workspace: Path) -> None:
         shown = f"{channel!r} {turn!r} {message!r}"
         for call in (
             lambda: remember(channel, "<private>quetzal</private>"),
-            lambda: channel.forget(said, message=said),
+            lambda: channel.notes.forget(said),
             lambda: take_in(channel, [said]),  # type: ignore[list-item]
             lambda: channel.after_turn(said, []),  # type: ignore[arg-type]
             lambda: channel.before_compaction(said),  # type: ignore[arg-type]

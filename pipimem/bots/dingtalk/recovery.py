@@ -50,7 +50,7 @@ async def _taken_in(
         for one in arrivals:
             if one.is_taken_back:
                 with suppress(NothingFound):
-                    await opened.retract(one.message.id)
+                    await opened.talk.retract(one.message.id)
     except ChannelError:
         pass  # nothing was ever said there
     except (PipimemError, OSError) as error:

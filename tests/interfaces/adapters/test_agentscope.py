@@ -16,7 +16,7 @@ from agentscope.message import TextBlock, UserMsg
 from agentscope.permission import PermissionContext, PermissionMode
 from agentscope.state import AgentState
 from agentscope.tool import FunctionTool, ToolChunk, Toolkit
-from pipimem import ArgumentError, Channel, Pipimem, StoreError
+from pipimem import ArgumentError, Channel, Pipimem, StoreError, Visible
 from pipimem.adapters.agentscope import AgentScopeMiddleware
 from pipimem.errors import ModelUnavailable
 from pipimem.runtime import channel as channel_module
@@ -142,7 +142,7 @@ async def test_memory_is_told_how_much_of_the_talk_the_model_sees(channel: Chann
             await one.reply(dana("Who was the courier?"))
         told.append(made.call_args.kwargs["visible"])
     oldest = agent.state.context[0].id
-    assert told == [None, oldest, oldest, None]
+    assert told == [Visible.NOTHING, oldest, oldest, Visible.NOTHING]
 
 
 async def test_memory_is_told_who_asks_and_what_was_heard_before(channel: Channel) -> None:

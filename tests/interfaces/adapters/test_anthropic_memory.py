@@ -156,7 +156,7 @@ async def test_a_tool_reaches_its_own_channel_alone(root: Path) -> None:
         await remembered(one)
         ((shown, _), _) = await ran(other, view(), insert(0, "the oven is blue"))
         assert KILN not in shown
-        assert [entry.text for entry in await one.entries()] == [KILN, FRIDAY]
+        assert [entry.text for entry in await one.notes.entries()] == [KILN, FRIDAY]
         assert [entry.text for entry in await other.notes.entries()] == ["the oven is blue"]
 
 

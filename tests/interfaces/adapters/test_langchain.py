@@ -14,7 +14,7 @@ from langchain.agents.middleware import ModelRequest, SummarizationMiddleware
 from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from pipimem import ArgumentError, Channel, Pipimem, StoreError
+from pipimem import ArgumentError, Channel, Pipimem, StoreError, Visible
 from pipimem.adapters.langchain import LangChainMiddleware
 from pipimem.errors import ModelUnavailable
 from pipimem.runtime import channel as channel_module
@@ -151,7 +151,7 @@ async def test_memory_is_told_how_much_of_the_talk_the_model_sees(channel: Chann
         with before_turns() as made:
             await one.hear("Who was the courier?", known=f"msg-{number}")
         told.append(made.call_args.kwargs["visible"])
-    assert told == [None, "msg-0", "msg-0", None]
+    assert told == [Visible.NOTHING, "msg-0", "msg-0", Visible.NOTHING]
 
 
 # ── what is taken in ──────────────────────────────────────────────────────────────────────────────

@@ -108,10 +108,10 @@ async def test_put_again_replaces_and_none_deletes(store: LangGraphStore, root: 
     """One entry a key; its heading stays where no kind is given."""
     await store.aput(NS, "port", {"text": "The proxy listens on 8080.", "kind": "decision"})
     await store.aput(NS, "port", {"text": "The proxy listens on 9090."})
-    (entry,) = await store.channel.entries()
+    (entry,) = await store.channel.notes.entries()
     assert (entry.text, entry.kind) == ("`port`: The proxy listens on 9090.", Kind.DECISION)
     await store.aput(NS, "port", {"text": "The proxy listens on 9090.", "kind": "fact"})
-    (entry,) = await store.channel.entries()
+    (entry,) = await store.channel.notes.entries()
     assert entry.kind is Kind.FACT
     await store.adelete(NS, "port")
     await store.adelete(NS, "port")

@@ -40,7 +40,7 @@ async def test_a_view_of_one_channel_shows_nothing_of_another(root: Path) -> Non
     """Asked for by its id, or for all: neither its words nor its name."""
     async with browsing(root, only="mine") as browser:
         theirs = await browser.pipimem.channel("theirs-4711", title="Theirs")
-        await theirs.remember(SECRET)
+        await theirs.notes.remember(SECRET)
         paths = sorted(routes(browser, only="mine"))
         assert len(paths) > 10
         for method, path in paths:
@@ -102,9 +102,9 @@ async def test_no_page_shows_a_secret_or_a_private_stretch(root: Path) -> None:
         browser.write(f"# Memory\n\n## Facts {hidden}\n\n{twice}\n{table}")
         browser.write(f"# Session\n\n## Current State\n\n- two {hidden}\n", "SESSION.md")
         browser.write(f"# History\n\n## 2026-03-02 {hidden}\n\n- three {hidden}\n", "HISTORY.md")
-        await browser.channel.remember("the printer is on floor four.", speaker=f"Eve {key}")
+        await browser.channel.notes.remember("the printer is on floor four.", speaker=f"Eve {key}")
         browser.write(browser.read().replace("the printer", "our printer"))
-        await browser.channel.remember("another fact.")
+        await browser.channel.notes.remember("another fact.")
         said = {"id": "raw", "n": 1, "ts": "2026-03-02T09:00:00+00:00", "role": "user"}
         line = json.dumps({**said, "name": f"Eve {key}", "content": hidden})
         (browser.folder / "log.jsonl").write_text(f"{line}\n", encoding="utf-8")

@@ -16,7 +16,7 @@ async def test_the_changes_newest_first(root: Path) -> None:
     """With who, why and what; a page at a time."""
     async with browsing(root) as browser:
         for number in range(35):
-            await browser.channel.remember(f"fact number {number}.", speaker="Alice")
+            await browser.channel.notes.remember(f"fact number {number}.", speaker="Alice")
         html = await browser.page("/changes")
         assert "fact number 34." in html
         assert "fact number 2." not in html
@@ -33,9 +33,9 @@ async def test_the_changes_newest_first(root: Path) -> None:
 async def test_changes_are_found_by_their_words(root: Path) -> None:
     """In what they did or who made them, also far behind the newest; masked words are not."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the printer is on floor four.", speaker="Alice")
+        await browser.channel.notes.remember("the printer is on floor four.", speaker="Alice")
         for number in range(40):
-            await browser.channel.remember(f"fact number {number}.", speaker="Bob")
+            await browser.channel.notes.remember(f"fact number {number}.", speaker="Bob")
         html = await browser.page("/changes", words="PRINTER alice")
         assert "floor four" in html
         assert html.count("data-row") == 1
@@ -46,7 +46,7 @@ async def test_changes_are_found_by_their_words(root: Path) -> None:
         assert "fact number 9." in older
         assert "printer" not in older
         browser.write(f"# Memory\n\n- the key is ghp_{'a1B2' * 9}\n")
-        await browser.channel.remember("one more fact.")
+        await browser.channel.notes.remember("one more fact.")
         assert "ghp_" not in await browser.page("/changes", words="key")
         assert "No change like this" in await browser.page("/changes", words="a1B2a1B2")
 
@@ -54,8 +54,8 @@ async def test_changes_are_found_by_their_words(root: Path) -> None:
 async def test_a_change_and_its_undo(root: Path) -> None:
     """What it did, what taking it back would do; the button does that."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the port is 8080")
-        await browser.channel.remember("the host is bonn")
+        await browser.channel.notes.remember("the port is 8080")
+        await browser.channel.notes.remember("the host is bonn")
         html = await browser.page("/change", number="1")
         assert "the port is 8080" in html
         assert "Take it back" in html
@@ -74,7 +74,7 @@ async def test_a_change_and_its_undo(root: Path) -> None:
 async def test_an_undo_after_an_edit_by_hand_is_looked_at_again(root: Path) -> None:
     """The preview did not have it."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the port is 8080")
+        await browser.channel.notes.remember("the port is 8080")
         browser.write(browser.read() + "- by hand\n")
         assert "edited by hand since" in await browser.page("/changes")
         stale = await browser.change("POST", "/change/undo", "1", {"number": 1})
@@ -86,7 +86,7 @@ async def test_an_undo_after_an_edit_by_hand_is_looked_at_again(root: Path) -> N
 async def test_an_undo_of_no_number_is_told(root: Path, number: object) -> None:
     """400."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the port is 8080")
+        await browser.channel.notes.remember("the port is 8080")
         answer = await browser.change("POST", "/change/undo", "1", {"number": number})
         assert answer.status_code == 400
 
@@ -94,7 +94,7 @@ async def test_an_undo_of_no_number_is_told(root: Path, number: object) -> None:
 async def test_the_notes_of_a_day(root: Path) -> None:
     """As its end left them; before the first change nobody knows."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the port is 8080")
+        await browser.channel.notes.remember("the port is 8080")
         (change,) = await browser.channel.history.log()
         html = await browser.page("/notes-on-day", day=change.time[:10])
         assert "the port is 8080" in html
@@ -111,7 +111,7 @@ async def test_secrets_of_former_days_are_hidden_too(root: Path) -> None:
     """In the changes, in what each did, in the notes of a day."""
     async with browsing(root) as browser:
         browser.write("## Facts\n\n- password: hunter2-Zx9!kd\n- <private>my diary</private> x\n")
-        await browser.channel.remember("another")
+        await browser.channel.notes.remember("another")
         (change, *_) = await browser.channel.history.log()
         pages = [
             await browser.page("/changes"),
@@ -136,7 +136,7 @@ async def test_a_day_that_is_none_is_told(root: Path, day: str) -> None:
 async def test_nothing_is_offered_to_be_taken_back_where_nothing_changed(root: Path) -> None:
     """Neither in the list nor on its page, where a compaction only moved a mark."""
     async with browsing(root) as browser:
-        await browser.channel.take_in([Message.user("hello", speaker="Ann")])
+        await browser.channel.talk.append([Message.user("hello", speaker="Ann")])
         await browser.channel.before_compaction()
         (newest, *_) = [one for one in await browser.channel.history.log() if not one.changes]
         html = await browser.page("/change", number=str(newest.number))

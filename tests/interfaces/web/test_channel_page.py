@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 async def test_an_entry_with_what_is_known_of_it(root: Path) -> None:
     """Who said it, how it came, how often it was recalled."""
     async with browsing(root) as browser:
-        await browser.channel.remember("we deploy on Tuesdays", speaker="Alice")
+        await browser.channel.notes.remember("we deploy on Tuesdays", speaker="Alice")
         html = await browser.page("/channel")
         for words in ("we deploy on Tuesdays", "Alice", "asked for", "Fact", "Memory"):
             assert words in html
@@ -44,7 +44,7 @@ async def test_hostile_entries_are_words(root: Path, text: str) -> None:
     async with browsing(root) as browser:
         line = " ".join(text.splitlines())
         browser.write(f"## {line}\n\n- {line}\n\n{text}\n")
-        await browser.channel.remember("x y z", speaker=line)
+        await browser.channel.notes.remember("x y z", speaker=line)
         html = (await browser.get("/channel")).text
         ours = html.count("<script")
         assert ours == html.count('<script type="module" src="/static/')
@@ -90,14 +90,14 @@ async def test_why_an_entry_is_there(root: Path) -> None:
     """The change that brought it, and the talk around it."""
     async with browsing(root) as browser:
         said = "Decision: we release on Thursday 2026-12-03."
-        await browser.channel.take_in(
+        await browser.channel.talk.append(
             [
                 Message.user("good morning all", speaker="Bob", id="m1"),
                 Message.user(said, speaker="Alice", id="m2"),
             ]
         )
         await browser.channel.before_compaction()
-        (entry,) = [one for one in await browser.channel.entries() if "Thursday" in one.text]
+        (entry,) = [one for one in await browser.channel.notes.entries() if "Thursday" in one.text]
         html = await browser.page("/entry", section=entry.section, entry=entry.id)
         for words in (
             "Why is this here?",
@@ -135,7 +135,7 @@ async def test_the_talk_that_a_line_of_the_session_came_of(root: Path) -> None:
     async with browsing(root) as browser:
         said = "Decision: we release on Thursday 2026-12-03."
         talk = [Message.user(f"good morning {n}", speaker="Bob", id=f"m{n}") for n in range(20)]
-        await browser.channel.take_in([*talk, Message.user(said, speaker="Alice", id="m20")])
+        await browser.channel.talk.append([*talk, Message.user(said, speaker="Alice", id="m20")])
         await browser.channel.before_compaction()
         source = await browser.page("/channel", file="SESSION.md")
         href = re.search(r'href="(/entry[^"]*)"', source)
@@ -154,7 +154,7 @@ async def test_which_model_brought_an_entry_and_what_it_took(root: Path) -> None
     """The run that learnt it: the model by its name, its tokens, the messages that it read."""
     async with browsing(root) as browser:
         talk = [Message.user("we sail at nine, decided", speaker="Ann", id="m1")]
-        await browser.channel.take_in(talk)
+        await browser.channel.talk.append(talk)
         learnt = Decision(
             "consolidate",
             Author.MODEL,
@@ -164,7 +164,7 @@ async def test_which_model_brought_an_entry_and_what_it_took(root: Path) -> None
         )
         store = ChannelStore.open(browser.pipimem.store, browser.channel.id, create=False)
         store.commit(learnt, datetime.now().astimezone(), actor="openai/tiny")
-        (entry,) = await browser.channel.entries()
+        (entry,) = await browser.channel.notes.entries()
         html = await browser.page("/entry", section=entry.section, entry=entry.id)
         for words in ("consolidate by the sidecar (openai/tiny)", "It took 4321 tokens."):
             assert words in html

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pipimem import Text
 from pipimem.resources import web_texts
 
 from tests.interfaces.web.building import Browser, browsing
@@ -218,7 +219,7 @@ async def test_each_place_of_a_receipt_has_a_name_in_both_languages(root: Path) 
     for language in ("en", "zh"):
         async with browsing(root, language=language) as browser:
             browser.write(MEMORY)
-            counts = await browser.channel.forget("8080")
+            counts = await browser.channel.notes.forget(Text("8080"))
             named = web_texts(language)["receipt"]
             assert set(named) == set(counts)
             html = await browser.page("/channel")

@@ -26,7 +26,7 @@ async def test_a_save_is_heard(root: Path) -> None:
 
         for save in (
             lambda: anyio.to_thread.run_sync(browser.write, "- two\n"),
-            lambda: browser.channel.remember("three"),
+            lambda: browser.channel.notes.remember("three"),
         ):
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(heard)

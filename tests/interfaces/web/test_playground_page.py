@@ -30,7 +30,7 @@ async def test_what_a_turn_shows_and_why(root: Path) -> None:
         html = await browser.page("/playground", text="when does the harbour gate open?")
         for words in ("harbour", "Looked for", "shown", "the harbour gate opens at nine", "<rect"):
             assert words in html
-        turn = await browser.channel.preview("when does the harbour gate open?", first=False)
+        turn = await browser.channel.preview_turn("when does the harbour gate open?", first=False)
         assert turn.turn.recalled.splitlines()[0] in html
         assert "about " in html
         assert re.search(r"</span>opens? \+", html)  # as it was written, not its stem

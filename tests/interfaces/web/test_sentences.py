@@ -73,7 +73,7 @@ def _words_of(path: Path) -> str:
 async def test_the_chinese_pages_say_it_in_chinese(root: Path) -> None:
     """Health with what is wrong, and the changes with their reasons."""
     async with browsing(root, language="zh") as browser:
-        await browser.channel.remember("the port is 8080", speaker="Alice")
+        await browser.channel.notes.remember("the port is 8080", speaker="Alice")
         browser.write("## Facts\n\n- the port is 8080\n- the port is 8080\n-\n")
         html = await browser.page("/health")
         for words in ("与第 3 行说的一样", "没有文字的条目", "MEMORY.md 第 4 行", "离线规则"):

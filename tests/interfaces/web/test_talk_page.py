@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 async def said(browser: Browser, *texts: str, speaker: str = "Dana") -> None:
     """Messages of a person, one behind the other."""
     first = len((await browser.channel.talk.page()).messages)
-    await browser.channel.take_in(
+    await browser.channel.talk.append(
         [
             Message.user(text, id=f"m{first + number}", speaker=speaker)
             for number, text in enumerate(texts)
@@ -59,7 +59,7 @@ async def test_a_search_marks_its_words_and_leads_to_the_talk_around(root: Path)
 async def test_each_hit_leads_to_more_of_it(root: Path) -> None:
     """An entry to why it is there, in whatever file; a message to the talk around it."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the harbour opens at nine", speaker="Ann")
+        await browser.channel.notes.remember("the harbour opens at nine", speaker="Ann")
         browser.write("## Current State\n\n- the harbour is closed\n", "SESSION.md")
         archive = "# History\n\n## 2025-03-01 09:00–10:00 +00:00\n\n- the harbour was built\n"
         browser.write(archive, "HISTORY.archive.md")
@@ -101,7 +101,7 @@ async def test_filters_without_words(root: Path) -> None:
     """The transcript of one speaker, role or time alone, and the pages before it."""
     async with browsing(root) as browser:
         question = Message.user("where is the printer?", speaker="Dana")
-        await browser.channel.take_in([question, Message.assistant("On floor four.")])
+        await browser.channel.talk.append([question, Message.assistant("On floor four.")])
         theirs = await browser.page("/talk", speaker="dana")
         assert "where is the printer" in theirs
         assert "On floor four" not in theirs

@@ -24,7 +24,7 @@ def at(minute: int) -> datetime:
 async def test_every_channel_with_how_it_stands(root: Path) -> None:
     """Title, id, entries, health; a page of them, by name or by talk."""
     async with browsing(root) as browser:
-        await browser.channel.remember("the port is 8080")
+        await browser.channel.notes.remember("the port is 8080")
         for number in range(30):
             await browser.pipimem.channel(f"room-{number:02}")
         html = (await browser.client.get("/", params={"order": "name"})).text

@@ -94,7 +94,7 @@ async def test_a_turn_sees_what_another_host_learnt_and_asks_the_database_nothin
     """Under old stamps, too: its context has it as soon as it was told."""
     async with opened_runtime(root) as pipimem:
         channel = await pipimem.channel("team")
-        await channel.remember("the glaze is mixed on Fridays")
+        await channel.notes.remember("the glaze is mixed on Fridays")
         fleet = pipimem.store.fleet
         assert fleet is not None
         assert soon(lambda: fleet.listener.is_listening)

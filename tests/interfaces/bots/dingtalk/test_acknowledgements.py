@@ -13,7 +13,7 @@ from pipimem.bots.dingtalk import acknowledgements as module
 from pipimem.bots.dingtalk import bot as bot_module
 from pipimem.bots.dingtalk import channel_opening
 from pipimem.runtime.arrival_journal import ArrivalJournal
-from pipimem.runtime.channel import Channel
+from pipimem.runtime.talk import ChannelTalk
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
@@ -37,14 +37,14 @@ class Held:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.release = asyncio.Event()
-        real = Channel.take_in
+        real = ChannelTalk.append
 
-        async def slow(channel: Channel, messages: Sequence[Message]) -> tuple[Message, ...]:
+        async def slow(channel: ChannelTalk, messages: Sequence[Message]) -> tuple[Message, ...]:
             if messages:
                 await self.release.wait()
             return await real(channel, messages)
 
-        monkeypatch.setattr(Channel, "take_in", slow)
+        monkeypatch.setattr(ChannelTalk, "append", slow)
 
 
 @pytest.fixture
@@ -202,10 +202,10 @@ async def test_a_message_stored_with_its_turn_leaves_the_journal_then(
 ) -> None:
     """Where the disk refused it at first."""
 
-    async def refuse(self: Channel, messages: Sequence[Message]) -> None:
+    async def refuse(self: ChannelTalk, messages: Sequence[Message]) -> None:
         raise StoreError("no space left on device")
 
-    monkeypatch.setattr(Channel, "take_in", refuse)
+    monkeypatch.setattr(ChannelTalk, "append", refuse)
     release = asyncio.Event()
     replies = ScriptedReplies(wait=lambda _: release.wait())
     async with running(replies=replies) as pipimem:

@@ -12,6 +12,7 @@ import pytest
 from pipimem import Message, Pipimem, StoreError
 from pipimem.bots.dingtalk import channel_opening
 from pipimem.runtime.channel import Channel, upkeep_of
+from pipimem.runtime.talk import ChannelTalk
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
@@ -262,13 +263,13 @@ async def test_a_slow_disk_holds_no_acknowledgement_up(
 ) -> None:
     """Nor that of the same message, delivered again meanwhile; it is stored once."""
     may_store = asyncio.Event()
-    real = Channel.take_in
+    real = ChannelTalk.append
 
-    async def slow(self: Channel, messages: Sequence[Message]) -> tuple[Message, ...]:
+    async def slow(self: ChannelTalk, messages: Sequence[Message]) -> tuple[Message, ...]:
         await may_store.wait()
         return await real(self, messages)
 
-    monkeypatch.setattr(Channel, "take_in", slow)
+    monkeypatch.setattr(ChannelTalk, "append", slow)
     async with running(replies=ScriptedReplies()) as pipimem:
         for _ in range(3):
             name = await dingtalk.say("hello", message_id="msgSlow==")

@@ -8,7 +8,7 @@ import json
 import pytest
 from pipimem import Pipimem
 from pipimem.errors import LockTimeout
-from pipimem.runtime.channel import Channel
+from pipimem.runtime.notes import ChannelNotes
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies
 from tests.servers.dingtalk import CARDS, FakeDingTalk
@@ -182,7 +182,7 @@ async def test_clicks_without_ids_are_not_taken_for_one(
         await learnt(pipimem, "one goes", "two goes")
         card, values = await sent(dingtalk)
         for _ in range(2):
-            (entry,) = {one.id for one in await (await pipimem.channel(GROUP)).entries()} & {
+            (entry,) = {one.id for one in await (await pipimem.channel(GROUP)).notes.entries()} & {
                 values["entry"]
             }
             content = {"cardPrivateData": {"actionIds": ["forget"], "params": {"entry": entry}}}
@@ -200,14 +200,14 @@ async def test_a_disk_that_refuses_is_not_taken_for_a_person(
 ) -> None:
     """The card says that it failed, and stays where it is."""
 
-    async def refuse(self: Channel, *names: str) -> None:
+    async def refuse(self: ChannelNotes, *names: str) -> None:
         raise LockTimeout("another process holds the channel")
 
     async with running(replies=ScriptedReplies(), review_template=TEMPLATE, admins=LIN) as pipimem:
         await learnt(pipimem, "one goes")
         card, values = await sent(dingtalk)
         with monkeypatch.context() as patch:
-            patch.setattr(Channel, "take_out", refuse)
+            patch.setattr(ChannelNotes, "take_out", refuse)
             status = (await dingtalk.click(card, "forget", entry=values["entry"]))["status"]
         assert "日志" in status
         after = await dingtalk.click(card, "forget", entry=values["entry"])
