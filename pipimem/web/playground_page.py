@@ -15,7 +15,7 @@ from starlette.routing import Route
 from pipimem import Candidate, Item
 from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.runtime.required_questions import add_required_question
-from pipimem.runtime.turn_preview import TurnPreview
+from pipimem.runtime.recall_preview import TurnPreview
 from pipimem.text.token_count import estimate
 from pipimem.web.charts import Bar, score_bar
 from pipimem.web.pages import Pages, url_of_item
