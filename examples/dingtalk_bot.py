@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the DingTalk of the tests
 
 from pipimem import Pipimem
 from pipimem.bots.dingtalk.bot import DingTalkBot
-from pipimem.bots.dingtalk.credentials import Credentials
+from pipimem.bots.dingtalk.frames import Credentials
 from tests.servers.dingtalk import CLIENT_ID, CLIENT_SECRET, fake_dingtalk
 
 TALK = (

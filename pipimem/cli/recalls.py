@@ -20,10 +20,10 @@ from pipimem.runtime.search_service import Filters
 from pipimem.runtime.turns import Turn
 from pipimem.runtime.vocabulary import Vocabulary
 
-__all__ = ["Recalls", "Source"]
+__all__ = ["ChannelRecalls", "Source"]
 
 
-class Recalls:
+class ChannelRecalls:
     """The recall of channels for queries; at least `count` candidates each.
 
     With `embeds` by the embedder of the settings, too: what is not embedded yet is, for this

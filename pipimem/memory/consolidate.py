@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
-from pipimem.memory.failed_windows import passed_by
 from pipimem.memory.injection_guard import without_injections
-from pipimem.memory.item_sources import is_copy
 from pipimem.memory.masked import without_masked
 from pipimem.memory.one_voice import agreed_quotes
-from pipimem.memory.promote import promoted
+from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, newest_within, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
-from pipimem.memory.window import Window
-from pipimem.notes.message import newest_time
+from pipimem.memory.window import SLICE_CHARS, Window, windows
+from pipimem.notes.ledger import Ledger
+from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Author,
@@ -27,6 +27,7 @@ from pipimem.notes.operations import (
     Decision,
     Hole,
     Invalidate,
+    Narrowed,
     Operation,
     Progress,
     targets_of,
@@ -44,6 +45,79 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 from pipimem.text.talk.context import holds_a_statement
 from pipimem.text.token_count import clipped
+
+# Once may be the model's bad moment; twice in a row it is the window. Three would only double what
+# a poisonous message costs: with two, a full window around one is asked about at most ten times
+# until it is set aside.
+FAILURES_BEFORE_SPLIT = 2
+# Below this nothing is left to halve: one message.
+_LEAST_MESSAGES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FailedWindow:
+    """A failure: the progress after it, in words too, and whether the run may go on at once."""
+
+    progress: Progress
+    why: str
+    goes_on: bool
+
+
+def narrowed_windows(messages: Sequence[Message], narrowed: Narrowed) -> Iterator[Window]:
+    """The windows of the talk after the cursor, as small as earlier failures made them.
+
+    Each is made when it is asked for: of a long backlog only the first is wanted at a time.
+    """
+    near = [message for message in messages if message.number <= narrowed.upto]
+    far = [message for message in messages if message.number > narrowed.upto]
+    yield from windows(near, narrowed.chars or SLICE_CHARS)
+    yield from windows(far)
+
+
+def passed_by(narrowed: Narrowed, last: int) -> Narrowed | None:
+    """How it stands once everything up to message `last` is done; `None` where nothing changes."""
+    if narrowed == Narrowed():
+        return None
+    return replace(narrowed, failures=0) if last < narrowed.upto else Narrowed()
+
+
+def halved(window: Window) -> int:
+    """The characters that a window half as long may have."""
+    return sum(len(message.content) for message in window.messages) // 2
+
+
+def after_failure(
+    ledger: Ledger, window: Window, reason: str, *, too_long: bool = False
+) -> FailedWindow:
+    """What follows from the failure of the window after the cursor.
+
+    `reason` is a few stable words for the journal. `too_long` says that the model could not even
+    read it: then it is halved at once.
+    """
+    failures = ledger.narrowed.failures + 1
+    if len(window.messages) > _LEAST_MESSAGES and (too_long or failures >= FAILURES_BEFORE_SPLIT):
+        smaller = Narrowed(window.last, halved(window))
+        size = f"windows of {smaller.chars} characters"
+        why = f"messages {window.first}–{window.last} in {size}: {reason}"
+        return FailedWindow(
+            Progress(narrowed=smaller, expect_cursor=ledger.cursor), why, goes_on=too_long
+        )
+    if failures >= FAILURES_BEFORE_SPLIT:
+        hole = Hole(window.first, window.last, reason)
+        progress = Progress(
+            cursor=window.last,
+            holes=(*ledger.holes, hole),
+            narrowed=passed_by(ledger.narrowed, window.last),
+            expect_cursor=ledger.cursor,
+        )
+        return FailedWindow(
+            progress, f"messages {hole.first}–{hole.last} set aside: {reason}", goes_on=True
+        )
+    again = Narrowed(window.last, ledger.narrowed.chars, failures)
+    return FailedWindow(
+        Progress(narrowed=again, expect_cursor=ledger.cursor), f"failed: {reason}", goes_on=False
+    )
+
 
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
-from pipimem.memory.past_plans import NO_NEWS_DAYS, PLANS, STALE_DAYS, days_past
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
@@ -13,7 +12,29 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
 from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.sidecar.tasks import KnownEntry
+from pipimem.text.dates import mentioned
+from pipimem.text.quotes import words_said
 from pipimem.text.words.similarity import shared_words
+
+PLANS = (Kind.OPEN_LOOP, Kind.ONGOING)
+# People tell what came of a plan within days, or not at all.
+NO_NEWS_DAYS = 14
+# After so long nobody asks for it: it is recalled where a question is about it, and shown nowhere.
+STALE_DAYS = 60
+
+
+def days_past(kind: str | None, text: str, said: datetime, today: date) -> int:
+    """The days since the last day that a plan names; 0 for what is no plan, or names none.
+
+    A day that was past when the plan was `said` is none of the plan's: "works there since May".
+    """
+    if kind not in PLANS:
+        return 0
+    last = max((span.end for span in mentioned(words_said(text), said)), default=None)
+    if last is None or last < said.date():
+        return 0
+    return max(0, (today - last).days)
+
 
 # About 4,000 tokens: a prompt with a full window stays within 16,000.
 _MOST_CHARS = 12_000

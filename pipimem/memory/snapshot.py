@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipimem.memory.past_plans import STALE_DAYS, days_past
+from pipimem.memory.prompt_memory import STALE_DAYS, days_past
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -13,14 +13,47 @@ from threading import Lock
 from typing import Literal, NamedTuple, get_args
 
 from pipimem.clock import Clock
-from pipimem.errors import StoreError, require_one_of
+from pipimem.errors import ArgumentError, StoreError, require_one_of, require_type
 from pipimem.runtime.channel_status import ChannelStatus, channel_status
 from pipimem.runtime.usage_sums import UsageSum, usage_sums
+from pipimem.settings import Settings
 from pipimem.store.disk import presence
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.schedule import channel_stamp
 from pipimem.store.transcript.reader import last_said
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+from pipimem.text.markdown.lines import white_folded
+from pipimem.text.private import without_private
+from pipimem.text.secrets import redacted
+
+_ARROW = "=>"
+_COMMAS = (",", "，")
+
+
+def add_required_question(
+    workspace: WorkspaceStore, settings: Settings, question: str, words: Sequence[str] = ()
+) -> bool:
+    """Add a question, and the words that must be found for it; whether it was not there yet.
+
+    Idle work then refuses a tidying after which they are not found. Call it for a person alone: the
+    file is theirs. Raises `ArgumentError` for what no line of the file can say, and for a secret.
+    """
+    require_type(question, str, "question")
+    line = _line(white_folded(question), [white_folded(word) for word in words])
+    if redacted(without_private(line, settings.private), own=settings.secrets) != line:
+        raise ArgumentError("It has a secret or a private stretch in it, and the file is kept.")
+    return workspace.add_required_question(line)
+
+
+def _line(question: str, words: Sequence[str]) -> str:
+    """The line of the file. Raises `ArgumentError`."""
+    if not question or question.startswith("#") or _ARROW in question:
+        raise ArgumentError("The question is empty, begins with # or has => in it: reword it.")
+    for word in words:
+        if not word or any(comma in word for comma in _COMMAS):
+            raise ArgumentError("Give words without commas, none of them empty.")
+    return f"{question} {_ARROW} {', '.join(words)}" if words else question
+
 
 Order = Literal["talk", "name", "cost"]
 ORDERS: tuple[Order, ...] = get_args(Order)

@@ -19,11 +19,10 @@ from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.embeddings import Embeddings
-from pipimem.runtime.index_lru import IndexLru
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
-from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.recall_service import IndexLru, RecallService
 from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings

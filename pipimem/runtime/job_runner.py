@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from threading import Lock
 from typing import TypeVar
 
 import anyio
@@ -14,6 +15,7 @@ from anyio import to_thread
 
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, PipimemError, UnreadableNote
+from pipimem.memory.one_voice import SpeakingDays
 from pipimem.memory.regression import RegressionCheck, recall_cases
 from pipimem.memory.window import Window
 from pipimem.notes.kinds import NOTE_FILES
@@ -24,17 +26,45 @@ from pipimem.notes.usage import Usage
 from pipimem.observer import Observation, Observers, correlate
 from pipimem.recall.budget import limits_of
 from pipimem.runtime.maintenance.background import backoff
-from pipimem.runtime.maintenance.members import Members
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
+from pipimem.store.disk.appended_files import KnownParts
 from pipimem.store.disk.fencing import under_job_fence
 from pipimem.store.disk.files import read_text
+from pipimem.store.transcript.log import Transcript
+from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
+
+
+@dataclass(slots=True)
+class Members:
+    """Who spoke on which days; after a forgetting, which rewrites the files, it reads anew."""
+
+    _days: SpeakingDays = field(default_factory=SpeakingDays)
+    _read: KnownParts = field(default_factory=KnownParts)
+    # Idle work and a compaction may ask at once.
+    _lock: Lock = field(default_factory=Lock)
+
+    def newcomers(self, transcript: Transcript, messages: Iterable[Message]) -> frozenset[str]:
+        """The ids of the messages whose speakers were newcomers on the day they were said."""
+        with self._lock:
+            self._catch_up(transcript)
+            return self._days.newcomers(messages)
+
+    def _catch_up(self, transcript: Transcript) -> None:
+        parts = transcript.parts()
+        if not self._read.still_stand(parts):
+            self._days, self._read = SpeakingDays(), KnownParts()
+        for _, _, data in self._read.fresh(parts):
+            message = parsed(data)
+            if message:
+                self._days.add(message)
+
 
 T = TypeVar("T")
 

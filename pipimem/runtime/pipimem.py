@@ -33,10 +33,9 @@ from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
-from pipimem.runtime.idle_work import IdleWork
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
-from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
+from pipimem.runtime.maintenance.worker import IdleWork, MaintenanceWorker, Visit
 from pipimem.runtime.observability.chosen_observers import observers_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.tools.calls import ToolResult, called_in

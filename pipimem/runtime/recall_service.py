@@ -4,32 +4,82 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Protocol
 
 from pipimem.llm.embedding import Vector
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
-from pipimem.recall.index import Index, IndexSync
+from pipimem.recall.index import Index, IndexSync, TokenCache
 from pipimem.recall.query import Query, refined
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
-from pipimem.recall.token_cache import TokenCache
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.debug_lines import timings_wanted
 from pipimem.runtime.embeddings import Embeddings
-from pipimem.runtime.index_lru import IndexLru
-from pipimem.runtime.opening import Opening, Openings
 from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
+from pipimem.runtime.turns import Opening, Openings
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.transcript.log import Transcript
 from pipimem.text.secrets import NO_LIST
 from pipimem.text.talk.asking import off_the_record
+
+# Entries in all indexes together. An entry with its text, words and places takes 5 KB (measured
+# over 1,000 channels of 100), so this is 160 MB; a bot with 300 channels of 100 entries never reads
+# one twice.
+MOST_ENTRIES = 30_000
+
+
+class Unloadable(Protocol):
+    """Something that holds an index, and can let it go."""
+
+    def size(self) -> int:
+        """How many entries it holds now."""
+
+    def unload(self) -> None:
+        """Let go of what can be read again."""
+
+
+class IndexLru:
+    """The indexes of a process, the one asked last at the end."""
+
+    def __init__(self, most: int = MOST_ENTRIES) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._sizes: OrderedDict[int, tuple[Unloadable, int]] = OrderedDict()
+        self._total = 0
+
+    def touch(self, one: Unloadable) -> None:
+        """Mark `one` as used last; the least recently used are unloaded while all are too large."""
+        with self._lock:
+            self._forget(one)
+            size = one.size()
+            self._sizes[id(one)] = one, size
+            self._total += size
+            unloaded: list[Unloadable] = []
+            while self._total > self._most and len(self._sizes) > 1:
+                oldest, _ = next(iter(self._sizes.values()))
+                self._forget(oldest)
+                unloaded.append(oldest)
+        for each in unloaded:
+            each.unload()
+
+    def remove(self, one: Unloadable) -> None:
+        """Counts one no more that was unloaded by somebody else."""
+        with self._lock:
+            self._forget(one)
+
+    def _forget(self, one: Unloadable) -> None:
+        _, size = self._sizes.pop(id(one), (one, 0))
+        self._total -= size
+
 
 # How much talk that is not consolidated yet is recallable: the newest messages before the current
 # epoch, and of those that were set aside so many. They are older than all others, and would never

@@ -22,7 +22,7 @@ from pipimem.recall.transcript.hits import (
 )
 from pipimem.recall.transcript.passages import excerpt, headed
 from pipimem.recall.transcript.rank import search
-from pipimem.runtime.transcript_search import Report, TranscriptSearch, no_progress
+from pipimem.runtime.transcript_recall import Report, TranscriptSearch, no_progress
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import SecretSettings
 from pipimem.store.channel import ChannelStore

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,23 +16,51 @@ from pipimem.errors import PipimemError, SidecarError, StoreError
 from pipimem.llm.embedding import Vector
 from pipimem.memory.promote import confirmed, recalled_entries
 from pipimem.memory.requests import requests
-from pipimem.memory.rerank import rerank
 from pipimem.notes.ledger import Asked
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision
 from pipimem.observer import Operation
-from pipimem.recall.budget import Limits, limits_of
+from pipimem.recall.budget import Limits, limits_of, within
 from pipimem.recall.query import both_ends
 from pipimem.recall.recall import Recall, unsure
 from pipimem.runtime.embeddings import Embeddings
 from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
-from pipimem.runtime.opening import Opening
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.transcript_recall import Seen
-from pipimem.runtime.turns import Turn
+from pipimem.runtime.turns import Opening, Turn
 from pipimem.settings import Settings
+from pipimem.sidecar.tasks import Assistant, Call, Rerank, Reranked, answered
+from pipimem.text.secrets import redacted
+from pipimem.text.token_count import clipped
+
+# What a model sees of a candidate: enough to judge it, so that all candidates fit into one prompt.
+CANDIDATE_CHARS = 800
+
+
+async def rerank(
+    assistant: Assistant, found: Recall, query: str, limits: Limits, shown: Set[str], call: Call
+) -> Recall:
+    """What was found, in the order an assistant gives; raises `SidecarError` when it fails."""
+    texts = tuple(clipped(redacted(one.item.text), CANDIDATE_CHARS) for one in found.candidates)
+    answer = await answered(
+        assistant, Rerank(redacted(query)[:CANDIDATE_CHARS], texts), Reranked, call
+    )
+    return reordered(found, answer.order, limits, shown)
+
+
+def reordered(
+    found: Recall, order: Sequence[int], limits: Limits, shown: Set[str] = frozenset()
+) -> Recall:
+    """What is injected in an `order` (places from 1, best first); an empty one keeps the first.
+
+    `candidates` stay in the local order, so that an explanation still holds.
+    """
+    chosen = [found.candidates[place - 1] for place in order] or list(found.candidates[:1])
+    injected, left_out = within(chosen, limits, shown, found.excerpts)
+    return replace(found, injected=injected, left_out=left_out)
+
 
 T = TypeVar("T")
 

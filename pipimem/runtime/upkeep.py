@@ -19,7 +19,7 @@ from pipimem.runtime.maintenance.service_queue import EMBEDDING, embedded
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.talk import TalkIndex
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
-from pipimem.runtime.transcript_search import update_search_cache
+from pipimem.runtime.transcript_recall import update_search_cache
 from pipimem.runtime.transcript_writer import TranscriptWriter
 from pipimem.runtime.turn_recall import TurnRecall
 from pipimem.store.caches.channel_caches import TurnFigures

@@ -17,11 +17,11 @@ from anyio.abc import SocketAttribute, SocketStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
 from pipimem.errors import SettingsError
-from pipimem.runtime.observability.exposition import CONTENT_TYPE
+from pipimem.runtime.observability.metric_names import CONTENT_TYPE
 from pipimem.runtime.observability.metrics import Metrics
 from pipimem.runtime.observability.readiness import Readiness
 from pipimem.runtime.pipimem import Pipimem
-from pipimem.serving.addresses import is_loopback, loopback_hosts
+from pipimem.serving.access import is_loopback, loopback_hosts
 
 # A scraper sends some hundred bytes; what is longer or slower is none.
 _MOST_BYTES = 8 << 10

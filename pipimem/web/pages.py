@@ -18,12 +18,22 @@ from pipimem.errors import ChannelError
 from pipimem.notes.kinds import File
 from pipimem.resources import web_folder, web_texts
 from pipimem.web.markdown import plain, rendered, ticked
-from pipimem.web.navigation import CHANNEL_PAGES, COSTS, WORKSPACE_PAGES
 from pipimem.web.sentences import sentence
 
 if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
     from pipimem.runtime.pipimem import Pipimem
+
+
+# The name is that of the text that stands for it in `[page]` of data/web/*.toml.
+COSTS = ("costs", "/costs")
+WORKSPACE_PAGES = (("channels", "/"), COSTS, ("health", "/health"))
+CHANNEL_PAGES = (
+    ("notes", "/channel"),
+    ("changes", "/changes"),
+    ("talk", "/talk"),
+    ("playground", "/playground"),
+)
 
 
 @dataclass(frozen=True, slots=True)

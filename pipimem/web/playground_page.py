@@ -13,8 +13,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from pipimem import Candidate, Item
-from pipimem.runtime.channel_overview import ChannelOverview
-from pipimem.runtime.required_questions import add_required_question
+from pipimem.runtime.channel_overview import ChannelOverview, add_required_question
 from pipimem.runtime.recall_preview import TurnPreview
 from pipimem.text.token_count import estimate
 from pipimem.web.charts import Bar, score_bar

@@ -14,7 +14,7 @@ from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note
 from pipimem.recall import query
 from pipimem.recall.index import Index
-from pipimem.runtime import intake, notes, opening, transcript_recall, turn_recall
+from pipimem.runtime import intake, notes, transcript_recall, turn_recall, turns
 from pipimem.runtime.channel import upkeep_of
 from pipimem.sidecar.rules import consolidating, refreshing
 from pipimem.store.commit import working_copy
@@ -31,8 +31,8 @@ WORK: list[tuple[object, str]] = [
     (intake, "redacted"),
     (intake.Intake, "unknown_messages"),
     (notes, "remembered"),
-    (opening, "snapshot"),
-    (opening, "standing_part"),
+    (turns, "snapshot"),
+    (turns, "standing_part"),
     (turn_recall, "recalled_entries"),
     (Index, "update"),
     (Index, "has_other_texts"),

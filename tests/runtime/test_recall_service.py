@@ -18,8 +18,7 @@ from pipimem.notes.operations import Add, Author, Decision, Trust
 from pipimem.recall.index import IndexSync
 from pipimem.runtime import vocabulary as vocabulary_module
 from pipimem.runtime.channel import upkeep_of
-from pipimem.runtime.index_lru import IndexLru
-from pipimem.runtime.recall_service import RecallService
+from pipimem.runtime.recall_service import IndexLru, RecallService
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings
 from pipimem.store.channel import ChannelStore

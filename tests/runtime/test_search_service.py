@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from pipimem.errors import ChannelError
 from pipimem.notes.message import Message
 from pipimem.recall.transcript.hits import Filters
-from pipimem.runtime import transcript_search as module
+from pipimem.runtime import transcript_recall as module
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.search_service import SearchService
-from pipimem.runtime.transcript_search import TranscriptSearch, update_search_cache
+from pipimem.runtime.transcript_recall import TranscriptSearch, update_search_cache
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.channel import ChannelStore

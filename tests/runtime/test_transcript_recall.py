@@ -19,8 +19,7 @@ from pipimem.recall.items import Item
 from pipimem.recall.query import refined
 from pipimem.recall.recall import Recall
 from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
-from pipimem.runtime.transcript_search import TranscriptSearch
+from pipimem.runtime.transcript_recall import Seen, TranscriptRecall, TranscriptSearch
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore

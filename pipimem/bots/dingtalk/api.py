@@ -13,9 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-
-from pipimem.bots.dingtalk.credentials import LOOPBACK, Credentials
-from pipimem.bots.dingtalk.frames import json_object
+from pipimem.bots.dingtalk.frames import LOOPBACK, Credentials, json_object
 
 _SECONDS = aiohttp.ClientTimeout(total=10.0)
 # A token is replaced this long before it ends.

@@ -6,21 +6,30 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import aiohttp
-
-from pipimem.bots.dingtalk.acknowledgements import Acknowledgements, is_durable
+from anyio import to_thread
 from pipimem.bots.dingtalk.api import DingTalkApi
-from pipimem.bots.dingtalk.arrival_writer import ArrivalWriter
-from pipimem.bots.dingtalk.bot_context import BotContext
+from pipimem.bots.dingtalk.arrival_writer import Acknowledgements, ArrivalWriter, is_durable
+from pipimem.bots.dingtalk.bot_context import BotContext, Permissions, Slots
 from pipimem.bots.dingtalk.conversation import Conversation
-from pipimem.bots.dingtalk.credentials import Credentials
 from pipimem.bots.dingtalk.delivery import Delivery
 from pipimem.bots.dingtalk.failures import log_failure
-from pipimem.bots.dingtalk.frames import CALLBACK, CARDS, EVENT, MESSAGES, Ack, AckCode, Frame
+from pipimem.bots.dingtalk.frames import (
+    CALLBACK,
+    CARDS,
+    EVENT,
+    MESSAGES,
+    Ack,
+    AckCode,
+    Credentials,
+    Frame,
+)
 from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
 from pipimem.bots.dingtalk.incoming import (
     CardClick,
@@ -30,18 +39,58 @@ from pipimem.bots.dingtalk.incoming import (
     incoming_of,
     taken_back_of,
 )
-from pipimem.bots.dingtalk.permissions import Permissions
-from pipimem.bots.dingtalk.recovery import take_in_left
-from pipimem.bots.dingtalk.replies import Replies, replies_of
+from pipimem.bots.dingtalk.replies import BotLanguage, Replies, Wording, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
-from pipimem.bots.dingtalk.slots import Slots
 from pipimem.bots.dingtalk.state import BotState
-from pipimem.bots.dingtalk.wording import BotLanguage, Wording
+from pipimem.errors import ChannelError, NothingFound, PipimemError
 from pipimem.notes.message import Message
-from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, process_lock
+from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, ArrivalKey, process_lock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pipimem.runtime.pipimem import Pipimem
+
+
+async def take_in_left(pipimem: Pipimem, journal: ArrivalJournal) -> None:
+    """Store what the journal holds; it gets no answer. Raises `StoreError` where it is unreadable.
+
+    What the disk refuses stays in the journal until the next start.
+    """
+    left = await to_thread.run_sync(journal.left)
+    if not left:
+        return
+    over: list[ArrivalKey] = []
+    for channel, arrivals in groupby(sorted(left, key=_channel), _channel):
+        over += await _taken_in(pipimem, channel, list(arrivals))
+    await to_thread.run_sync(journal.commit, (), over)
+
+
+def _channel(one: Arrival) -> str:
+    return one.channel
+
+
+async def _taken_in(
+    pipimem: Pipimem, channel: str, arrivals: Sequence[Arrival]
+) -> list[ArrivalKey]:
+    """Stores the arrivals of one channel; those that are over, none where the disk refuses."""
+    said = [one for one in arrivals if not one.is_taken_back]
+    one = (said or arrivals)[0]
+    try:
+        opened = await pipimem.channel(channel, kind=one.kind, title=one.title, create=bool(said))
+        await opened.after_turn(None, [one.message for one in said])
+        for one in arrivals:
+            if one.is_taken_back:
+                with suppress(NothingFound):
+                    await opened.talk.retract(one.message.id)
+    except ChannelError:
+        pass  # nothing was ever said there
+    except (PipimemError, OSError) as error:
+        _log.error("%d messages of before are not stored yet: %s", len(said), error)
+        return []
+    _log.info("%d messages of before are stored", len(said))
+    return [one.key for one in arrivals]
+
 
 # What is in the journal and could not be stored is tried again after so long.
 _AGAIN_SECONDS = 60.0

@@ -5,24 +5,121 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 
-from pipimem.bots.dingtalk.arrivals import Arrived, Received, end_all
 from pipimem.bots.dingtalk.bot_context import BotContext
-from pipimem.bots.dingtalk.channel_opening import channel_of
-from pipimem.bots.dingtalk.command_text import command_in
-from pipimem.bots.dingtalk.commands import ChatCommands
+from pipimem.bots.dingtalk.commands import ChatCommands, Confirmation, OpenQuestion
 from pipimem.bots.dingtalk.failures import log_failure
-from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, message_of
-from pipimem.bots.dingtalk.model_context import ModelContext
-from pipimem.bots.dingtalk.open_question import OpenQuestion
+from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, command_in, message_of
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
-from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError
+from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
-from pipimem.runtime.channel import Channel
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.turns import Visible, kept_messages
+
+# Where the disk refuses, a channel is opened again after so many seconds.
+_TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)
+
+
+async def channel_of(shared: BotContext, name: str, message: Incoming) -> Channel:
+    """Opens a channel by its id, and makes it where it is new, as a message names it.
+
+    Raises `StoreError` or `OSError` where the disk refuses for 15 s.
+    """
+    for pause in _TRY_AGAIN:
+        try:
+            return await _opened(shared, name, message)
+        except (StoreError, OSError) as error:
+            _log.error("the channel cannot be opened yet: %s", error)
+        await asyncio.sleep(pause)
+    return await _opened(shared, name, message)
+
+
+async def _opened(shared: BotContext, name: str, message: Incoming) -> Channel:
+    # Others must not wait while this one pauses.
+    async with shared.storing:
+        channel = await shared.pipimem.channel(name, kind=message.kind, title=message.title)
+    upkeep_of(channel).turn_recall.in_threads = True  # others are owed an answer within 20 ms
+    return channel
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """What the platform delivered; `stored` is done when it is on the disk, or will not be."""
+
+    what: Incoming | TakenBackMessage
+    stored: asyncio.Future[bool]
+
+    def end(self, *, is_stored: bool) -> None:
+        """Say what became of it."""
+        if not self.stored.done():
+            self.stored.set_result(is_stored)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message on its way through a conversation; without `record` nothing of it is stored."""
+
+    message: Incoming
+    arrived: Arrived
+    command: str = ""
+    record: bool = True
+    # What the bot asked and this message answers.
+    answers: Confirmation | None = None
+
+
+def end_all(received: Iterable[Received], *, is_stored: bool = True) -> None:
+    """Say of messages what became of them; what was said first stands."""
+    for one in received:
+        one.arrived.end(is_stored=is_stored)
+
+
+# About 8,000 tokens of Chinese: beyond it the context is made durable and dropped.
+_MOST_CHARS = 12_000
+# What is taken back comes within minutes.
+_MOST_TAKEN_BACK = 100
+
+
+@dataclass(slots=True)
+class ModelContext:
+    """Messages in the order they were said, each with whether it is stored."""
+
+    _shown: list[tuple[Message, bool]] = field(default_factory=list, repr=False)
+    _taken_back: deque[str] = field(
+        default_factory=lambda: deque(maxlen=_MOST_TAKEN_BACK), repr=False
+    )
+
+    @property
+    def messages(self) -> list[Message]:
+        """All messages."""
+        return [message for message, _ in self._shown]
+
+    @property
+    def stored(self) -> list[Message]:
+        """Those that are not off the record."""
+        return [message for message, is_stored in self._shown if is_stored]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether it is so long that it is to be made durable, and dropped."""
+        return sum(len(message.content) for message in self.messages) >= _MOST_CHARS
+
+    def add(self, said: Iterable[Message], *, is_stored: bool) -> None:
+        """Show messages from now on, but for those that were taken back meanwhile."""
+        self._shown += [(each, is_stored) for each in said if each.id not in self._taken_back]
+
+    def take_back(self, name: str) -> None:
+        """Show the message of an id no more, also where it is added later."""
+        self._taken_back.append(name)
+        self._shown = [pair for pair in self._shown if pair[0].id != name]
+
+    def clear(self) -> None:
+        """Drop all messages."""
+        self._shown.clear()
+
 
 # Commands after which a conversation may be off the record, or on it again.
 _SWITCHES = ("/private", "/confirm")

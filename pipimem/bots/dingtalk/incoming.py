@@ -11,6 +11,23 @@ from typing import Any, Literal
 from pipimem.bots.dingtalk.frames import Frame, json_object
 from pipimem.notes.message import Message
 
+_NAMES = ("/help", "/memory", "/review", "/forget", "/confirm", "/private", "/new", "/usage")
+_COMMAND = re.compile(r"[/／]([a-z]+)(?:\s+(.*))?", re.IGNORECASE | re.DOTALL)
+
+
+def command_in(text: str) -> str:
+    """The command that a text calls, empty for none; another word behind a slash is talk."""
+    found = _COMMAND.fullmatch(text.strip())
+    name = f"/{found[1].casefold()}" if found else ""
+    return name if name in _NAMES else ""
+
+
+def argument_in(text: str) -> str:
+    """What stands behind a command."""
+    found = _COMMAND.fullmatch(text.strip())
+    return (found[2] or "").strip() if found else ""
+
+
 # DingTalk's own limit is 20,000 bytes; what is longer did not come from its app.
 _MOST_CHARS = 50_000
 _LONGEST_NAME = 64

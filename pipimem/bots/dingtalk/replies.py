@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, Self
 
-from pipimem.bots.dingtalk.wording import Wording
 from pipimem.notes.message import Message
+from pipimem.resources import bot_texts
 from pipimem.runtime.search_service import headed
 from pipimem.text.secrets import redacted
 
@@ -15,6 +15,39 @@ if TYPE_CHECKING:
     from pipimem.runtime.channel import Channel
     from pipimem.runtime.pipimem import Pipimem
     from pipimem.runtime.turns import Turn
+
+
+BotLanguage = Literal["zh", "en"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The sentences of one language, as `data/bots/<language>.toml` has them."""
+
+    sentences: Mapping[str, str]
+    # What stands for a message without words, by its kind.
+    notes: Mapping[str, str]
+    yes: frozenset[str]
+    no: frozenset[str]
+
+    @classmethod
+    def of(cls, language: BotLanguage) -> Self:
+        """The sentences of a language."""
+        found = bot_texts(language)
+        answers = {name: frozenset(text.split()) for name, text in found["answers"].items()}
+        return cls(found["sentences"], found["notes"], answers["yes"], answers["no"])
+
+    def __call__(self, name: str, **values: object) -> str:
+        """The sentence of a name, with its values."""
+        return self.sentences[name].format(**values)
+
+    def says(self, text: str) -> bool | None:
+        """Whether a text is a yes or a no; `None` where it is neither."""
+        word = text.strip().strip("。.!！~～").casefold()
+        if word in self.yes:
+            return True
+        return False if word in self.no else None
+
 
 # Seconds a person waits for a reply before something is wrong.
 REPLY_SECONDS = 120.0

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from anyio import to_thread
-
+from pipimem.bots.dingtalk.bot_context import Permissions
 from pipimem.bots.dingtalk.incoming import CardClick
-from pipimem.bots.dingtalk.permissions import Permissions
+from pipimem.bots.dingtalk.replies import Wording
 from pipimem.bots.dingtalk.state import OpenCard
-from pipimem.bots.dingtalk.wording import Wording
 from pipimem.errors import NothingFound, PipimemError, StoreError, UnreadableNote
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.forgetting import speakers_of_entry

@@ -84,7 +84,7 @@ class _Stopped(Exception):
 async def _answering(chosen: Chosen, options: BotOptions, metrics: MetricsOptions) -> None:
     """Answer until a signal comes. Raises `_Stopped`, so that closing waits for no model."""
     from pipimem.bots.dingtalk.bot import DingTalkBot
-    from pipimem.bots.dingtalk.credentials import Credentials
+    from pipimem.bots.dingtalk.frames import Credentials
 
     # Acknowledgements wait for the thread of a turn no longer than this; the default is 5 ms.
     sys.setswitchinterval(_SWITCH_SECONDS)

@@ -12,9 +12,14 @@ from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, progress, record, say
 from pipimem.clock import Clock
 from pipimem.runtime.channel_access import WorkspaceStore
-from pipimem.runtime.transfer.archives import chosen_channels, export_archive
-from pipimem.runtime.transfer.move_out import cancel_move, move_out
-from pipimem.runtime.transfer.readable import export_markdown, export_redacted
+from pipimem.runtime.transfer.archives import (
+    cancel_move,
+    chosen_channels,
+    export_archive,
+    export_markdown,
+    export_redacted,
+    move_out,
+)
 
 
 @click.command("export")

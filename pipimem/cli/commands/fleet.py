@@ -32,14 +32,14 @@ def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa
     if not _ROLE.fullmatch(role):
         raise click.UsageError("--role takes small letters, digits and _.")
     if prints:
-        from pipimem.runtime.fleet.tables import tables_sql
+        from pipimem.runtime.fleet.job_queue import tables_sql
 
         click.echo(tables_sql(role))
         return
     fleet = chosen.store().fleet
     if fleet is None:
         raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
-    from pipimem.runtime.fleet.tables import make_tables
+    from pipimem.runtime.fleet.job_queue import make_tables
 
     run(lambda: make_tables(fleet.database))
     say("the tables are there")

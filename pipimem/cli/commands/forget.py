@@ -233,9 +233,9 @@ def _picked(chosen: Chosen, channel: str, query: str, *, yes: bool) -> list[str]
 
     Raises `NothingFound` where nothing is found, `Failed` where nothing is picked.
     """
-    from pipimem.cli.recalls import Recalls, Source  # recall, which others need not load
+    from pipimem.cli.recalls import ChannelRecalls, Source  # recall, which others need not load
 
-    recalled = Recalls(chosen).recalled(channel, query, automatic=False)
+    recalled = ChannelRecalls(chosen).recalled(channel, query, automatic=False)
     candidates = recalled.candidates[:_MOST]
     items = [one.item for one in candidates]
     # The workspace's own file is people's.

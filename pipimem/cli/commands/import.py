@@ -15,15 +15,14 @@ from pipimem.cli.output import Failed, counted, fields, minute, note, progress, 
 from pipimem.cli.prompts import confirmed
 from pipimem.clock import Clock
 from pipimem.runtime.transfer.archives import OWN_ARCHIVE, MovedIn, import_archive, is_archive
-from pipimem.runtime.transfer.gathering import ImportCounts
-from pipimem.runtime.transfer.recognising import FORMATS, format_of
+from pipimem.runtime.transfer.gathering import FORMATS, ImportCounts, format_of
+from pipimem.runtime.transfer.import_run import ImportOptions, ImportReport, import_source
 from pipimem.runtime.transfer.source_files import opened_source
 from pipimem.runtime.transfer.take_back import (
     ImportTakenBack,
     import_to_take_back,
     take_back,
 )
-from pipimem.runtime.transfer.taking_in import ImportOptions, ImportReport, import_source
 
 _NAMES = [OWN_ARCHIVE, *(one.name for one in FORMATS)]
 

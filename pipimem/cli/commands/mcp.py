@@ -111,10 +111,8 @@ async def _memory(pipimem: Pipimem, channel: str | None, kind: str, language: st
 async def _serve_http(
     memory: MemoryServer, host: str, port: int, names: tuple[str, ...], token_file: Path | None
 ) -> None:
-    from pipimem.mcp.http import PATH, VARIABLE
-    from pipimem.mcp.serving import serve_on
-    from pipimem.serving.addresses import bound, host_headers, is_loopback, loopback_hosts
-    from pipimem.serving.token import token_from
+    from pipimem.mcp.serving import PATH, VARIABLE, serve_on
+    from pipimem.serving.access import bound, host_headers, is_loopback, loopback_hosts, token_from
 
     token = token_from(token_file, os.environ, VARIABLE)
     with bound(host, port) as listening:

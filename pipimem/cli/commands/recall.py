@@ -8,7 +8,7 @@ import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
 from pipimem.cli.output import counted, note, record, say
-from pipimem.cli.recalls import Recalls
+from pipimem.cli.recalls import ChannelRecalls
 from pipimem.cli.results import (
     WARMING,
     answer_all,
@@ -65,7 +65,7 @@ def command(
         _batch(chosen, asked, count or BATCH_K, explain=explain, turn=turn)
         return
     (one,) = asked
-    recalls = Recalls(chosen, count)
+    recalls = ChannelRecalls(chosen, count)
     found, context = _asked(recalls, one, speaker, turn=turn, raw=raw)
     if as_json:
         answer = _json((found, context), count, explain=explain)
@@ -77,7 +77,7 @@ def command(
 
 
 def _asked(
-    recalls: Recalls, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
+    recalls: ChannelRecalls, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
 ) -> tuple[Recall, str]:
     """What was recalled, and the context: of that alone, or of the whole `turn`."""
     if not turn:
@@ -90,7 +90,7 @@ def _asked(
 def _batch(
     chosen: Chosen, asked: list[BatchQuery], count: int, *, explain: bool, turn: bool
 ) -> None:
-    recalls = Recalls(chosen, count)
+    recalls = ChannelRecalls(chosen, count)
     answer_all(
         asked,
         lambda name: recalls.recalled(name, WARMING),

@@ -13,7 +13,7 @@ import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
 from pipimem.cli.output import counted, note, record
-from pipimem.cli.recalls import Recalls
+from pipimem.cli.recalls import ChannelRecalls
 from pipimem.cli.results import (
     WARMING,
     answer_all,
@@ -145,7 +145,9 @@ def _require_some_time(after: datetime | None, before: datetime | None) -> None:
 def _noted(
     chosen: Chosen, asked: BatchQuery, count: int, filters: Filters
 ) -> tuple[SearchHit, ...]:
-    return tuple(Recalls(chosen, embeds=False).in_notes(asked.channel, asked.text, count, filters))
+    return tuple(
+        ChannelRecalls(chosen, embeds=False).in_notes(asked.channel, asked.text, count, filters)
+    )
 
 
 def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters: Filters) -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+import tempfile
+import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +20,26 @@ from pipimem.cli.output import note
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
+
+
+@contextmanager
+def opened_in_browser(address: str) -> Iterator[None]:
+    """The browser is sent to `address` by a file that only this user reads, deleted at the end.
+
+    On its command line, which every user of the machine can read, the address would show the token.
+    """
+    with tempfile.TemporaryDirectory(prefix="pipimem-ui-") as folder:
+        page = Path(folder) / "open.html"
+        page.touch(mode=0o600)
+        target = escape(address, quote=True)
+        page.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0;url={target}"><title>pipimem</title>',
+            encoding="utf-8",
+        )
+        webbrowser.open(page.as_uri())
+        yield
+
 
 _PORT = 8378
 _VARIABLE = "PIPIMEM_UI_TOKEN"
@@ -63,17 +87,16 @@ def command(
     It listens on this machine alone, and the address has a token. Ctrl-C or SIGTERM ends it. It
     does no idle work: that is the bot's, or `pipimem watch`.
     """
-    from pipimem.serving.addresses import bound, host_headers, is_loopback, loopback_hosts
-    from pipimem.serving.token import token_from
+    from pipimem.serving.access import bound, host_headers, is_loopback, loopback_hosts, token_from
 
     token = token_from(token_file, os.environ, _VARIABLE)
     if not is_loopback(host):
         _refuse_unsafe(host, is_unencrypted=is_unencrypted, is_generated=token.is_generated)
     with needing_extra("ui", _LIBRARIES, "the web view needs its libraries"):
-        import pipimem.web.serving  # noqa: F401 - half a second, and the libraries may be missing
-    from pipimem.web.open_browser import opened_in_browser
+        import pipimem.web.application  # noqa: F401 - half a second, and the libraries may be missing
+    from pipimem.cli.commands.ui import opened_in_browser
+    from pipimem.web.application import serve_pages
     from pipimem.web.pages import Pages
-    from pipimem.web.serving import serve_pages
 
     async def serve() -> None:
         async with chosen.opened() as pipimem:

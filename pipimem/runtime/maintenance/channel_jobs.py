@@ -13,21 +13,52 @@ from anyio import to_thread
 from pipimem.errors import AnswerRefused, ModelTimeout, NoProgress, SidecarError, described
 from pipimem.llm.request import ContextOverflow
 from pipimem.memory import gates
-from pipimem.memory.consolidate import consolidate, filled
+from pipimem.memory.consolidate import after_failure, consolidate, filled, halved, narrowed_windows
 from pipimem.memory.day_blocks import day_blocks, of_ended_days
 from pipimem.memory.expire import expired
-from pipimem.memory.failed_windows import after_failure, halved, narrowed_windows
 from pipimem.memory.fold import due_months, fold, only_shorter, stamp_of
 from pipimem.memory.refresh import refresh
 from pipimem.memory.tidy import tidy
-from pipimem.memory.window import Window, windows
+from pipimem.memory.window import Window, counted, windows
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Bullet, Decision, Hole, Progress
 from pipimem.runtime.job_runner import Done, JobRunner
-from pipimem.runtime.maintenance.message_counts import MessageCounts
 from pipimem.sidecar.tasks import Call
+from pipimem.store.transcript.log import Transcript
+
+
+@dataclass(slots=True)
+class MessageCounts:
+    """The turns and tool messages after message `after`, up to message `upto`."""
+
+    after: int = -1
+    upto: int = -1
+    turns: int = 0
+    tools: int = 0
+
+    def add(self, messages: Sequence[Message]) -> None:
+        """Count messages that follow on `upto`; others are left for a reading."""
+        if messages and messages[0].number == self.upto + 1:
+            turns, tools = counted(messages)
+            self.turns, self.tools = self.turns + turns, self.tools + tools
+            self.upto = messages[-1].number
+
+    def between(self, after: int, upto: int) -> tuple[int, int]:
+        """Turns and tool messages after one number up to another; if unknown, an upper bound."""
+        if (self.after, self.upto) == (after, upto):
+            return self.turns, self.tools
+        return upto - after, upto - after
+
+    def read(self, transcript: Transcript, after: int, upto: int) -> None:
+        """Count what is not counted yet between two numbers; reads the rest once."""
+        if self.after != after:
+            self.after = self.upto = after
+            self.turns = self.tools = 0
+        if self.upto < upto:
+            self.add(list(transcript.window(self.upto, upto)))
+
 
 # What may be the window's own fault. An unreachable provider, a missing key or a spent budget is
 # nobody's: they wait. An answer that was accepted and came to nothing (`NoProgress`) comes to

@@ -5,14 +5,98 @@ Without an SDK in the process nothing is kept, and an operation costs some micro
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextvars import Token
 from dataclasses import dataclass
 
 from opentelemetry import context, metrics, trace
 from opentelemetry.context import Context
 
-from pipimem.observer import Operation
-from pipimem.runtime.observability import genai_names as names
+from pipimem.observer import Operation, OperationKind
+
+SCOPE = "pipimem"
+
+OPERATION_NAME = "gen_ai.operation.name"
+PROVIDER_NAME = "gen_ai.provider.name"
+REQUEST_MODEL = "gen_ai.request.model"
+REQUEST_MAX_TOKENS = "gen_ai.request.max_tokens"
+INPUT_TOKENS = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS = "gen_ai.usage.output_tokens"
+CACHED_TOKENS = "gen_ai.usage.cache_read.input_tokens"
+TOKEN_TYPE = "gen_ai.token.type"  # noqa: S105 - a name
+ERROR_TYPE = "error.type"
+STORE_ID = "gen_ai.memory.store.id"
+RECORD_COUNT = "gen_ai.memory.record.count"
+# Only where the settings ask for content.
+QUERY_TEXT = "gen_ai.memory.query.text"
+RECORDS = "gen_ai.memory.records"
+
+# Metrics: seconds, and tokens.
+DURATION = "gen_ai.client.operation.duration"
+TOKEN_USAGE = "gen_ai.client.token.usage"  # noqa: S105 - a name
+OWN_DURATION = "pipimem.operation.duration"
+
+# Ours: the correlation id of ledger, journal and log lines, the job or task, how it ended.
+CORRELATION = "pipimem.correlation_id"
+TASK = "pipimem.task"
+OUTCOME = "pipimem.outcome"
+COST = "pipimem.cost_usd"
+
+CHAT, EMBEDDINGS = "chat", "embeddings"
+SEARCH_MEMORY, CREATE_MEMORY, UPDATE_MEMORY = "search_memory", "create_memory", "update_memory"
+UPSERT_MEMORY, DELETE_MEMORY = "upsert_memory", "delete_memory"
+# The task of an embedder's calls in the ledger.
+_EMBED = "embed"
+
+_MEMORY_OPERATIONS: Mapping[OperationKind, str] = {
+    "recall": SEARCH_MEMORY,
+    "search": SEARCH_MEMORY,
+    "forget": DELETE_MEMORY,
+}
+# By what a commit is for; all others change what is there.
+_COMMITS = {
+    "consolidate": UPSERT_MEMORY,
+    "remember": CREATE_MEMORY,
+    "expire": DELETE_MEMORY,
+    "take out": DELETE_MEMORY,
+}
+# litellm's names of providers that the conventions call otherwise.
+_PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "azure_ai": "azure.ai.inference",
+    "bedrock": "aws.bedrock",
+    "gemini": "gcp.gemini",
+    "vertex_ai": "gcp.vertex_ai",
+    "mistral": "mistral_ai",
+    "watsonx": "ibm.watsonx.ai",
+    "xai": "x_ai",
+}
+
+
+def operation_name(operation: Operation) -> str:
+    """The conventions' name of an operation; empty for one that only we have, such as a turn."""
+    if operation.kind == "model":
+        return EMBEDDINGS if operation.task == _EMBED else CHAT
+    if operation.kind == "commit":
+        return _COMMITS.get(operation.task, UPDATE_MEMORY)
+    return _MEMORY_OPERATIONS.get(operation.kind, "")
+
+
+def span_name(operation: Operation) -> str:
+    """`chat MODEL`, `search_memory`; `pipimem.turn` and the like for what only we have."""
+    name = operation_name(operation)
+    if operation.kind == "model":
+        return f"{name} {operation.model}"
+    return name or f"pipimem.{operation.kind}"
+
+
+def provider_name(model: str) -> str:
+    """The provider of a model `provider/model`; a plain name is OpenAI's or unknown."""
+    provider, slash, _ = model.partition("/")
+    if not slash:
+        return "openai" if model.startswith(("gpt-", "o1", "o3", "o4", "text-embedding-")) else ""
+    return _PROVIDERS.get(provider, provider)
+
 
 # What is no failure: a gate that defers keeps the talk, and a caller may give up.
 _FINE = ("ok", "consolidated", "deferred", "cancelled", "unsent")
@@ -38,22 +122,22 @@ class OpenTelemetryObserver:
 
     def __init__(self, *, content: bool = False, channel_ids: bool = False) -> None:
         self.wants_content, self._channel_ids = content, channel_ids
-        self._tracer = trace.get_tracer(names.SCOPE)
-        meter = metrics.get_meter(names.SCOPE)
+        self._tracer = trace.get_tracer(SCOPE)
+        meter = metrics.get_meter(SCOPE)
         self._duration = meter.create_histogram(
-            names.DURATION,
+            DURATION,
             unit="s",
             description="Duration of operations with models and memory.",
             explicit_bucket_boundaries_advisory=_LONG_BUCKETS,
         )
         self._own_duration = meter.create_histogram(
-            names.OWN_DURATION,
+            OWN_DURATION,
             unit="s",
             description="Duration of turns, gates and idle jobs.",
             explicit_bucket_boundaries_advisory=_LONG_BUCKETS,
         )
         self._tokens = meter.create_histogram(
-            names.TOKEN_USAGE,
+            TOKEN_USAGE,
             unit="{token}",
             description="Tokens of calls of models.",
             explicit_bucket_boundaries_advisory=_TOKEN_BUCKETS,
@@ -62,7 +146,7 @@ class OpenTelemetryObserver:
     def begin(self, operation: Operation) -> _Open | None:
         """Start a span, current for what the operation does; `None` without an SDK."""
         kind = trace.SpanKind.CLIENT if operation.kind == "model" else trace.SpanKind.INTERNAL
-        span = self._tracer.start_span(names.span_name(operation), kind=kind)
+        span = self._tracer.start_span(span_name(operation), kind=kind)
         if not (span.is_recording() or span.get_span_context().is_valid):
             return None
         return _Open(span, context.attach(trace.set_span_in_context(span)))
@@ -81,62 +165,62 @@ class OpenTelemetryObserver:
         if operation.kind == "model":
             span.set_attributes(_usage(operation))
         else:
-            span.set_attribute(names.RECORD_COUNT, operation.records)
+            span.set_attribute(RECORD_COUNT, operation.records)
         if self._channel_ids and operation.channel:
-            span.set_attribute(names.STORE_ID, operation.channel)
+            span.set_attribute(STORE_ID, operation.channel)
         if self.wants_content and operation.text:
-            span.set_attribute(names.QUERY_TEXT, operation.text)
-            span.set_attribute(names.RECORDS, operation.texts)
+            span.set_attribute(QUERY_TEXT, operation.text)
+            span.set_attribute(RECORDS, operation.texts)
         if operation.outcome not in _FINE:
             # Without words: those of an error may quote a message.
-            span.set_attribute(names.ERROR_TYPE, _error_type(operation))
+            span.set_attribute(ERROR_TYPE, _error_type(operation))
             span.set_status(trace.StatusCode.ERROR)
 
     def _measure(self, operation: Operation) -> None:
-        name = names.operation_name(operation)
+        name = operation_name(operation)
         if not name:
-            known: dict[str, str] = {names.TASK: operation.task} if operation.task else {}
-            labels = {"pipimem.operation": operation.kind, names.OUTCOME: operation.outcome}
+            known: dict[str, str] = {TASK: operation.task} if operation.task else {}
+            labels = {"pipimem.operation": operation.kind, OUTCOME: operation.outcome}
             self._own_duration.record(operation.seconds, labels | known)
             return
-        attributes = {names.OPERATION_NAME: name, names.PROVIDER_NAME: names.SCOPE}
+        attributes = {OPERATION_NAME: name, PROVIDER_NAME: SCOPE}
         if operation.kind == "model":
-            attributes[names.PROVIDER_NAME] = names.provider_name(operation.model)
-            attributes[names.REQUEST_MODEL] = operation.model
-            self._tokens.record(operation.tokens_in, attributes | {names.TOKEN_TYPE: "input"})
-            self._tokens.record(operation.tokens_out, attributes | {names.TOKEN_TYPE: "output"})
+            attributes[PROVIDER_NAME] = provider_name(operation.model)
+            attributes[REQUEST_MODEL] = operation.model
+            self._tokens.record(operation.tokens_in, attributes | {TOKEN_TYPE: "input"})
+            self._tokens.record(operation.tokens_out, attributes | {TOKEN_TYPE: "output"})
         if operation.outcome not in _FINE:
-            attributes[names.ERROR_TYPE] = _error_type(operation)
+            attributes[ERROR_TYPE] = _error_type(operation)
         self._duration.record(operation.seconds, attributes)
 
 
 def _attributes(operation: Operation) -> dict[str, str]:
     """What each span has."""
     known = {
-        names.OPERATION_NAME: names.operation_name(operation),
-        names.CORRELATION: operation.correlation,
-        names.TASK: operation.task,
-        names.OUTCOME: operation.outcome,
+        OPERATION_NAME: operation_name(operation),
+        CORRELATION: operation.correlation,
+        TASK: operation.task,
+        OUTCOME: operation.outcome,
     }
-    if operation.kind != "model" and known[names.OPERATION_NAME]:
-        known[names.PROVIDER_NAME] = names.SCOPE
+    if operation.kind != "model" and known[OPERATION_NAME]:
+        known[PROVIDER_NAME] = SCOPE
     return {name: value for name, value in known.items() if value}
 
 
 def _usage(operation: Operation) -> dict[str, str | int | float]:
     """What the span of a model's call has besides."""
     known: dict[str, str | int | float] = {
-        names.REQUEST_MODEL: operation.model,
-        names.REQUEST_MAX_TOKENS: operation.max_tokens,
-        names.INPUT_TOKENS: operation.tokens_in,
-        names.OUTPUT_TOKENS: operation.tokens_out,
-        names.CACHED_TOKENS: operation.tokens_cached,
+        REQUEST_MODEL: operation.model,
+        REQUEST_MAX_TOKENS: operation.max_tokens,
+        INPUT_TOKENS: operation.tokens_in,
+        OUTPUT_TOKENS: operation.tokens_out,
+        CACHED_TOKENS: operation.tokens_cached,
     }
-    provider = names.provider_name(operation.model)
+    provider = provider_name(operation.model)
     if provider:
-        known[names.PROVIDER_NAME] = provider
+        known[PROVIDER_NAME] = provider
     if operation.cost is not None:
-        known[names.COST] = operation.cost
+        known[COST] = operation.cost
     return known
 
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 from pipimem.errors import ArchiveError, ChannelError
+from pipimem.notes.kinds import File
+from pipimem.runtime.channel_access import ChannelAccess
+from pipimem.settings import Settings, settings_from
 from pipimem.store.disk import presence
-from pipimem.store.moved import read_move
+from pipimem.store.disk.files import read_text
+from pipimem.store.moved import ChannelMove, lift_move, read_move, write_move
+from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transfer.import_log import (
     OWN_ARCHIVE,
     ImportedChannel,
@@ -27,9 +33,13 @@ from pipimem.store.transfer.moving_in import (
     move_in,
     move_in_shared,
 )
-from pipimem.store.transfer.packing import pack
-from pipimem.store.transfer.unpacking import OpenedArchive, opened_archive
-from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+from pipimem.store.transfer.packing import ArchiveWriter, new_archive, pack
+from pipimem.store.transfer.unpacking import OpenedArchive, digest_of, opened_archive
+from pipimem.store.workspace import USER_FILES, ChannelInfo, WorkspaceStore
+from pipimem.text.characters import HAN, has_han
+from pipimem.text.private import without_private
+from pipimem.text.quotes import read_quote
+from pipimem.text.secrets import redacted
 
 __all__ = [
     "OWN_ARCHIVE",
@@ -39,6 +49,31 @@ __all__ = [
     "import_archive",
     "is_archive",
 ]
+
+
+# A letter or digit of any script but Chinese, where words stand without blanks between them.
+_LETTER = rf"[^\W{HAN}]"
+
+
+def without_names(text: str, placeholders: Mapping[str, str]) -> str:
+    """The text with each name replaced by its placeholder, also inside Chinese text.
+
+    Longer names go first; `Tom` is no part of `tomorrow`. Capitals make no difference.
+    """
+    names = sorted(filter(str.strip, placeholders), key=len, reverse=True)
+    if not names:
+        return text
+    folded = {name.casefold(): placeholders[name] for name in names}
+    pattern = re.compile("|".join(map(_bounded, names)), re.IGNORECASE)
+    return pattern.sub(lambda found: folded.get(found[0].casefold(), "[?]"), text)
+
+
+def _bounded(name: str) -> str:
+    """The pattern of a name: as a word of its own, unless it is Chinese."""
+    if has_han(name):
+        return re.escape(name)
+    return rf"(?<!{_LETTER}){re.escape(name)}(?!{_LETTER})"
+
 
 _NAMED = 5
 
@@ -174,3 +209,167 @@ def _refuse_others(workspace: WorkspaceStore, source: Path, there: Sequence[Pack
 
 def _ids(channels: Sequence[PackedChannel]) -> tuple[str, ...]:
     return tuple(one.id for one in channels)
+
+
+def export_markdown(
+    workspace: WorkspaceStore,
+    names: Sequence[str],
+    target: Path,
+    packed: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Writes the notes of channels as they stand into a new ZIP file; returns how many files.
+
+    Without names all channels, and the Markdown of the workspace besides.
+    """
+    channels, count = chosen_channels(workspace, names), 0
+    with new_archive(target) as archive:
+        for name in USER_FILES if not names else ():
+            if name.endswith(".md"):
+                count += _add(archive, name, read_text(workspace.root / name, workspace.root) or "")
+        for done, channel in enumerate(channels, 1):
+            here = ChannelAccess.opened(workspace, channel.id)
+            for file in File:
+                count += _add(archive, f"{channel.folder.name}/{file}", here.text(file))
+            packed(done)
+    return count
+
+
+def export_redacted(
+    workspace: WorkspaceStore,
+    names: Sequence[str],
+    target: Path,
+    packed: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Writes the notes of channels without names, secrets and private stretches.
+
+    Each person is `[P1]`, `[P2]` … in all of it: whoever spoke, whoever a quote names, and the
+    channels' own ids and titles. A name that is only mentioned is not known to be one, and stays.
+    """
+    settings = settings_from(workspace.human_text("pipimem.toml"))
+    channels = chosen_channels(workspace, names)
+    placeholders: dict[str, str] = {}
+    for channel in channels:
+        for name in _names_of(ChannelAccess.opened(workspace, channel.id), channel):
+            placeholders.setdefault(name, f"[P{len(placeholders) + 1}]")
+    _add_parts(placeholders)
+    count = 0
+    with new_archive(target) as archive:
+        for number, channel in enumerate(channels, 1):
+            here = ChannelAccess.opened(workspace, channel.id)
+            for file in File:
+                text = _clean(here.text(file), placeholders, settings)
+                count += _add(archive, f"channel-{number}/{file}", text)
+            packed(number)
+    return count
+
+
+def _clean(text: str, placeholders: dict[str, str], settings: Settings) -> str:
+    kept = without_private(text, settings.private)
+    return without_names(redacted(kept, own=settings.secrets), placeholders)
+
+
+def _names_of(here: ChannelAccess, channel: ChannelInfo) -> Iterator[str]:
+    """The names of all who spoke or are quoted, oldest first, then the channel's own."""
+    notes = here.notes()
+    found = [message.speaker for message in here.messages() if message.role == "user"]
+    found += notes.ledger.speakers
+    found += [record.speaker for record in notes.ledger.records.values()]
+    for file in File:
+        found += [read_quote(line).name for line in here.text(file).splitlines()]
+    yield from dict.fromkeys(name.strip() for name in (*found, channel.id, channel.title) if name)
+
+
+def _add_parts(placeholders: dict[str, str]) -> None:
+    """Adds the parts of names of several words: who spoke as Ann Lee is called Ann elsewhere."""
+    for name, placeholder in list(placeholders.items()):
+        for part in name.split():
+            if len(part) > 1:
+                placeholders.setdefault(part, placeholder)
+
+
+def _add(archive: ArchiveWriter, name: str, text: str) -> int:
+    """Packs a text that is not empty; how many files that is."""
+    if text:
+        archive.add_bytes(name, text.encode("utf-8", "surrogatepass"))
+    return int(bool(text))
+
+
+def move_out(
+    workspace: WorkspaceStore,
+    name: str,
+    target: Path,
+    now: datetime,
+    version: str,
+    packed: Callable[[int], None] = lambda _: None,
+) -> Manifest:
+    """Packs one channel into an archive, and marks it as moved there once that is durable.
+
+    A move that was killed is gone on with by the same call. Raises `ChannelError` for an unknown
+    channel, `ArchiveError` where it was moved before or `target` is something else, `StoreError`.
+    """
+    (channel,) = chosen_channels(workspace, (name,))
+    own = channel.folder / ".pipimem"
+    place = str(target.absolute())
+    begun = read_move(own)
+    if begun is not None and begun.is_complete:
+        raise ArchiveError(f"{name!r} was moved to {begun.archive} on {begun.since} already")
+    since = begun.since if begun else now.isoformat(timespec="seconds")
+    if begun is not None:
+        manifest = _made_before(workspace, channel, target)
+        if manifest is not None:
+            write_move(own, ChannelMove(place, since, _digest(target)))
+            return manifest
+        # Nothing of it is anywhere else: it is packed anew, as it stands then.
+        lift_move(own)
+
+    def mark(held: OpenedChannel) -> None:
+        write_move(held.channel_folder.own, ChannelMove(place, since))
+
+    manifest = pack(
+        workspace, (channel,), target, now, version, with_shared=False, packed=packed, at_rest=mark
+    )
+    write_move(own, ChannelMove(place, since, _digest(target)))
+    return manifest
+
+
+def cancel_move(workspace: WorkspaceStore, name: str, archive: Path | None = None) -> bool:
+    """Keeps a channel here whose move is not complete; whether there was a move.
+
+    A complete one is taken back only with its `archive`, which is deleted first: then the channel
+    is in no other place that we know of. Raises `ChannelError`, `ArchiveError` and `StoreError`.
+    """
+    (channel,) = chosen_channels(workspace, (name,))
+    own = channel.folder / ".pipimem"
+    move = read_move(own)
+    if move is None:
+        return False
+    if move.is_complete:
+        if archive is None or _digest(archive) != move.digest:
+            raise ArchiveError(
+                f"{name!r} was moved to {move.archive} on {move.since}. Give that archive to take "
+                "the move back; it is deleted. Where it was imported the channel would be in two "
+                "places: remove it there first."
+            )
+        archive.unlink()
+    lift_move(own)
+    return True
+
+
+def _made_before(workspace: WorkspaceStore, channel: ChannelInfo, target: Path) -> Manifest | None:
+    """The manifest of an archive that a killed move had finished; `None` where there is none.
+
+    Raises `ArchiveError` where another file has the name.
+    """
+    if not target.exists():
+        return None
+    with opened_archive(target) as archive:
+        manifest = archive.manifest
+        ids = [one.id for one in manifest.channels]
+        if ids != [channel.id] or differing(workspace, manifest.channels[0]):
+            raise ArchiveError(f"{target} is there already; give another name, or move it away")
+        archive.verify(lambda _: None)
+    return manifest
+
+
+def _digest(path: Path) -> str:
+    return digest_of(path) or ""

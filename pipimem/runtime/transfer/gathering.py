@@ -2,28 +2,167 @@
 
 from __future__ import annotations
 
+import os
+from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, time
+from datetime import UTC, datetime, time
 from hashlib import blake2b
 from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
 
-from pipimem.errors import NothingFound
+from pipimem.errors import ArchiveError, NothingFound
 from pipimem.memory.bot_conduct import BotConduct
-from pipimem.memory.foreign_entry import foreign_addition, without_hidden
+from pipimem.memory.remember import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Tombstone, tombstone_names
 from pipimem.notes.message import YEARS, Message
 from pipimem.notes.note_draft import bullet_text
 from pipimem.notes.operations import Add, AddBlock, Bullet, Evidence, Operation, Trust
 from pipimem.runtime.intake import Intake, rememberable
-from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut
-from pipimem.runtime.transfer.spool import Spool
+from pipimem.runtime.transfer.formats import (
+    basic_memory,
+    chatgpt,
+    claude,
+    claude_code,
+    langgraph_store,
+    mcp_memory,
+    mem0,
+    message_log,
+    nanobot,
+    openclaw,
+    pipiclaw,
+    reme,
+)
+from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.store.disk.syscalls import opened
 from pipimem.store.transcript.log import KnownIds
+from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.injection import injection_kind
 from pipimem.text.private import without_marks
+
+# The surest signs come first: a log of messages may look like anything.
+FORMATS: tuple[SourceFormat, ...] = (
+    chatgpt.FORMAT,
+    claude.FORMAT,
+    pipiclaw.FORMAT,
+    reme.FORMAT,
+    nanobot.FORMAT,
+    basic_memory.FORMAT,
+    openclaw.FORMAT,
+    claude_code.FORMAT,
+    mcp_memory.FORMAT,
+    langgraph_store.FORMAT,
+    mem0.FORMAT,
+    message_log.FORMAT,
+)
+
+
+def format_of(files: SourceFiles, name: str = "") -> SourceFormat:
+    """The format of a name, else the one that the files are of.
+
+    Raises `ArchiveError` where nothing is known of them.
+    """
+    for one in FORMATS:
+        if one.name == name or (not name and one.recognises(files)):
+            return one
+    known = ", ".join(one.name for one in FORMATS)
+    raise ArchiveError(
+        f"{files.path} is nothing that is known. Say with --from what it is: {known}"
+    )
+
+
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class SpoolFile:
+    """The one file in which the messages of all channels are kept."""
+
+    path: Path
+    _file: BinaryIO | None = None
+    _end: int = 0
+
+    def __enter__(self) -> Self:
+        descriptor = opened(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        self._file = os.fdopen(descriptor, "w+b")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def append(self, data: bytes) -> int:
+        """Writes a line; returns the byte where it begins."""
+        assert self._file is not None
+        begins = self._end
+        self._file.seek(begins)
+        self._file.write(data)
+        self._end += len(data)
+        return begins
+
+    def line_at(self, place: int) -> bytes:
+        """The line that begins at a byte."""
+        assert self._file is not None
+        self._file.seek(place)
+        return self._file.readline()
+
+
+@dataclass(slots=True)
+class _Session:
+    """When a session began, and the numbers of its first and its last message."""
+
+    began: datetime
+    first: int
+    last: int
+
+
+@dataclass(slots=True)
+class Spool:
+    """Messages of one channel, session by session: whichever began first comes first.
+
+    In memory are 12 bytes of each, and each session's name.
+    """
+
+    file: SpoolFile
+    # Where each message begins, and the next one of its session, counted from 1; 0 for none.
+    _places: array[int] = field(default_factory=lambda: array("Q"))
+    _next: array[int] = field(default_factory=lambda: array("I"))
+    _sessions: dict[str, _Session] = field(default_factory=dict)
+
+    def add(self, message: Message) -> None:
+        """Keeps a message, which must have an id."""
+        number = len(self._places) + 1
+        session = self._sessions.get(message.session)
+        if session is None:
+            self._sessions[message.session] = _Session(message.time or _LONG_AGO, number, number)
+        else:
+            self._next[session.last - 1] = number
+            session.last = number
+        self._places.append(self.file.append(line(replace(message, number=number))))
+        self._next.append(0)
+
+    def messages(self) -> Iterator[Message]:
+        """All messages in their order, without numbers."""
+        # Of sessions that began at once the one that was found first comes first.
+        for session in sorted(self._sessions.values(), key=lambda one: one.began):
+            number = session.first
+            while number:
+                message = parsed(self.file.line_at(self._places[number - 1]))
+                assert message is not None
+                yield replace(message, number=0)
+                number = self._next[number - 1]
+
 
 _ID_BYTES = 10
 _MARK = "[secret:"
@@ -142,7 +281,7 @@ class Gathering:
 
     def take_day(self, one: FoundDay) -> None:
         """Takes what went on in a day: cleaned, without lines that read like instructions."""
-        bullets = [Bullet(line, (self.intake.named(one.origin),)) for line in self._lines(one)]
+        bullets = [Bullet(kept, (self.intake.named(one.origin),)) for kept in self._lines(one)]
         bullets = [bullet for bullet in bullets if self._is_new(bullet.text)]
         if bullets and one.day.year in YEARS:
             start = datetime.combine(one.day, time(), self.now.tzinfo)
@@ -152,15 +291,15 @@ class Gathering:
             self.blocks.append(AddBlock(start, end, title, tuple(bullets)))
 
     def _lines(self, one: FoundDay) -> Iterator[str]:
-        for line in one.lines:
+        for given in one.lines:
             text = ""
             with suppress(NothingFound):
-                text = rememberable(without_hidden(line), "", self.now, self.intake).content
+                text = rememberable(without_hidden(given), "", self.now, self.intake).content
             if not text or injection_kind(text) or BotConduct(()).verdict(text):
                 why = "reads like an instruction to the bot" if text else _NOTHING
                 self.counts.leave_out(LeftOut(one.origin, why))
                 continue
-            self._count_hidden(line, text)
+            self._count_hidden(given, text)
             yield bullet_text(text)
 
     def _is_new(self, text: str) -> bool:

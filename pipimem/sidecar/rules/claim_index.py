@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable
 
-from pipimem.sidecar.rules.change_words import numbers_of_subject, only_values
-from pipimem.sidecar.rules.changes import OVERCOME, backs_out
+from pipimem.sidecar.rules.changes import OVERCOME, backs_out, numbers_of_subject, only_values
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.sidecar.rules.promises import is_outcome
 from pipimem.text.talk.statements import (

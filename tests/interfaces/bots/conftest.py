@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pipimem import Message, Pipimem, Settings
 from pipimem.bots.dingtalk.bot import BotOptions, DingTalkBot
-from pipimem.bots.dingtalk.credentials import Credentials
+from pipimem.bots.dingtalk.frames import Credentials
 from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.turns import Turn
 from pipimem.settings import DingTalkSettings, MaintenanceSettings

@@ -12,9 +12,8 @@ from typing import Any
 
 import httpx
 from pipimem import Channel, Pipimem
-from pipimem.serving.addresses import loopback_hosts
-from pipimem.serving.open_streams import OpenStreams
-from pipimem.serving.token import Token
+from pipimem.serving.access import Token, loopback_hosts
+from pipimem.serving.http_server import OpenStreams
 from pipimem.web.application import web_app
 from pipimem.web.pages import Pages
 

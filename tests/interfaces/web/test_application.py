@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.runtime.channel_overview import ChannelOverview
-from pipimem.serving.token import Token
+from pipimem.serving.access import Token
 from pipimem.web.application import _routes
 from pipimem.web.guard import BrowserSession
 from pipimem.web.pages import Pages

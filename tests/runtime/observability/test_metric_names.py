@@ -12,7 +12,7 @@ import yaml
 from pipimem.memory import gates
 from pipimem.observer import OperationKind
 from pipimem.runtime.observability.metric_names import METRICS
-from pipimem.runtime.observability.operation_metrics import OperationMetrics
+from pipimem.runtime.observability.metrics import OperationMetrics
 
 from tests.cases import each
 

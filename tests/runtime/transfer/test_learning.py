@@ -15,7 +15,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.runtime.transfer.test_archives import NOW, remembered, tree, workspace
-from tests.runtime.transfer.test_taking_in import imported
+from tests.runtime.transfer.test_import_run_taking_in import imported
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from pipimem.runtime.transfer.found import Found, FoundDay, FoundEntry, FoundMes
 from pipimem.runtime.transfer.limits import ImportLimits
 
 from tests.runtime.transfer.test_archives import tree, workspace
-from tests.runtime.transfer.test_taking_in import imported, log, rows
+from tests.runtime.transfer.test_import_run_taking_in import imported, log, rows
 
 DAY = date(2026, 3, 2)
 

@@ -12,7 +12,7 @@ from pipimem.store.channel import ChannelStore
 
 from tests.runtime.transfer.formats.fixtures import FIXTURES
 from tests.runtime.transfer.test_archives import NOW, exported, filled, remembered, tree, workspace
-from tests.runtime.transfer.test_taking_in import imported
+from tests.runtime.transfer.test_import_run_taking_in import imported
 
 
 def test_the_channels_of_an_archive_go_and_may_come_again(tmp_path: Path) -> None:

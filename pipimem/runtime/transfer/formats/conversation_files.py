@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipimem.runtime.transfer.formats.values import Json, as_object
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 # Large exports have conversations-000.json, -001 … in its place.
 _BEGINS, _ENDS = "conversations", ".json"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, time_of
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 # Where the value of an item keeps what it says.
 _TEXTS = ("content", "text", "memory", "data", "value", "fact")

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, with_name
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 
 def recognises(files: SourceFiles) -> bool:

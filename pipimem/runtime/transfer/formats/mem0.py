@@ -7,9 +7,8 @@ from itertools import islice
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, time_of
 from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
 from pipimem.runtime.transfer.limits import MOST_NOTES
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 
 def recognises(files: SourceFiles) -> bool:

@@ -19,8 +19,7 @@ from pipimem.runtime.transfer.formats.values import (
     time_of,
 )
 from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 # The fields of the logs that people have, the likeliest first.
 _CONTENT = ("content", "text", "message", "body", "msg")

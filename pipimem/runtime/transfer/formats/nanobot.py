@@ -14,8 +14,7 @@ from pipimem.runtime.transfer.formats.markdown_files import (
 )
 from pipimem.runtime.transfer.formats.values import as_object, day_of_name, text_of
 from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 _MEMORY, _USER = "memory/MEMORY.md", "USER.md"
 # Marks of the texts of MEMORY.md and USER.md as nanobot creates them (`template_mark`).

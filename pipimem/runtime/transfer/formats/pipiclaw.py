@@ -27,8 +27,7 @@ from pipimem.runtime.transfer.found import (
     LeftOut,
     SourceFormat,
 )
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 _CHANNEL = re.compile(r"(?:.*/)?((?:dm|group)_[^/]+)/(.+)")
 _ID = re.compile(r"<!--\s*id:(m-[a-z0-9]+)\s*-->", re.IGNORECASE)

@@ -26,8 +26,7 @@ from pipimem.runtime.transfer.found import (
     LeftOut,
     SourceFormat,
 )
-from pipimem.runtime.transfer.json_elements import JsonElements
-from pipimem.runtime.transfer.source_files import SourceFiles
+from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 _DIGEST = re.compile(r"digest/(personal|procedure|wiki)/.+\.md")
 _DAILY = re.compile(r"daily/(\d{4}-\d{2}-\d{2})/[^/]+\.md")

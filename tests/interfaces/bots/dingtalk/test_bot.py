@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from pipimem import Message, Pipimem, StoreError
-from pipimem.bots.dingtalk import channel_opening
+from pipimem.bots.dingtalk import conversation
 from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.talk import ChannelTalk
 
@@ -293,7 +293,7 @@ async def test_channels_that_cannot_be_opened_hold_no_other_up(
         return await real(self, name, **more)
 
     monkeypatch.setattr(Pipimem, "channel", refuse)
-    monkeypatch.setattr(channel_opening, "_TRY_AGAIN", (3600.0,))
+    monkeypatch.setattr(conversation, "_TRY_AGAIN", (3600.0,))
     async with running(replies=ScriptedReplies(), grace=0.1):
         for number in range(4):
             await dingtalk.say("hello", channel=f"cidBroken{number}")

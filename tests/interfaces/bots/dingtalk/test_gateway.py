@@ -15,8 +15,7 @@ from pipimem import Pipimem
 from pipimem.bots.dingtalk import api as api_module
 from pipimem.bots.dingtalk.api import DingTalkApi
 from pipimem.bots.dingtalk.bot import DingTalkBot
-from pipimem.bots.dingtalk.credentials import Credentials
-from pipimem.bots.dingtalk.frames import Ack
+from pipimem.bots.dingtalk.frames import Ack, Credentials
 from pipimem.bots.dingtalk.gateway import StreamGateway, backoff
 from pipimem.errors import SettingsError
 

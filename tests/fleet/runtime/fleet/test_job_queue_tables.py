@@ -1,0 +1,98 @@
+"""The tables and the least rights: what an administrator runs, and a bot's role may do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from benchmarks.faults.journeys import NOW, adding, opened
+from benchmarks.fleet.postgres import Server
+from click.testing import CliRunner
+from pipimem.cli.commands import pipimem as command
+from pipimem.runtime.fleet.job_queue import JobQueue, tables_sql
+from pipimem.runtime.fleet.overview import fleet_overview
+from pipimem.store.fleet.database import Database
+from pipimem.store.workspace import WorkspaceStore
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Procrastinate runs on asyncio alone."""
+    return "asyncio"
+
+
+@pytest.fixture
+def role(server: Server) -> str:
+    """The address of a role with the least rights, in a database that an administrator prepared."""
+    server.sql("drop schema if exists pipimem cascade")
+    server.sql(
+        "drop schema public cascade; create schema public; grant usage on schema public to public"
+    )
+    server.sql("drop role if exists some_bot; create role some_bot login")
+    server.sql(tables_sql("some_bot"))
+    return server.address.replace("user=postgres", "user=some_bot")
+
+
+def in_fleet(root: Path, address: str) -> None:
+    """A workspace that names the database."""
+    WorkspaceStore.init(root)
+    (root / "pipimem.toml").write_text(f'[fleet]\ndatabase = "{address}"\nlease_seconds = 1\n')
+
+
+async def test_the_least_rights_are_enough(tmp_path: Path, role: str) -> None:
+    """Locks, usage, due times, and jobs from queueing to the end."""
+    root = tmp_path / "bot"
+    in_fleet(root, role)
+    store = opened(root)
+    store.commit(adding("the least is enough"), NOW)
+    assert store.workspace.usage_store.held() == {}
+    fleet = store.workspace.fleet
+    assert fleet is not None
+    done: list[str] = []
+
+    async def run(folder: str, kind: str) -> None:
+        done.append(f"{folder} {kind}")
+
+    queue = JobQueue.of(role, fleet.name, run)
+    async with queue.app.open_async():
+        assert await queue.defer("team", ("tidy",)) == 1
+        assert await queue.rescue() == 0
+        await queue.app.run_worker_async(
+            queues=[f"pipimem {fleet.name}"], wait=False, install_signal_handlers=False
+        )
+    assert done == ["team tidy"]
+    assert fleet_overview(fleet).waiting == 0
+
+
+def test_they_allow_nothing_else(server: Server, role: str) -> None:
+    """No table may be made, and none emptied at once."""
+    database = Database(role)
+    for statement in ("create table pipimem.more (n int)", "truncate pipimem.channel"):
+        with pytest.raises(Exception, match="InsufficientPrivilege"):
+            database.rows(statement)
+
+
+def test_init_makes_the_tables_and_can_be_repeated(root: Path, server: Server) -> None:
+    """`status` and `doctor` say how the fleet stands then."""
+    server.sql("drop schema if exists pipimem cascade")
+    runner, named = CliRunner(), ["--workspace", str(root)]
+    missing = runner.invoke(command, [*named, "doctor"])
+    assert "Run `pipimem fleet init`" in missing.output
+    for _ in range(2):
+        made = runner.invoke(command, [*named, "fleet", "init"])
+        assert made.exit_code == 0, made.output
+    opened(root).commit(adding("one"), NOW)
+    stands = runner.invoke(command, [*named, "status"])
+    assert "0 channels are due, 0 jobs wait, 0 are under way, 0 workers" in stands.output
+    assert ": 0 leases, last lease until" in stands.output
+
+
+def test_no_words_of_the_talk_are_in_the_database(root: Path, server: Server) -> None:
+    """A dump has ids, numbers and times alone."""
+    store = opened(root)
+    store.commit(adding("the zebra sleeps in the cellar"), NOW)
+    dump = server.dump()
+    assert "team" in dump
+    assert "zebra" not in dump
