@@ -68,8 +68,8 @@ def _old_names(node: ast.AST) -> list[str]:
             return [name.name for name in aliases if name.name in OLD_ROOT_NAMES]
         case ast.keyword(arg="sees_from"):
             return ["sees_from"]
-        case ast.Attribute(value=ast.Attribute()):
-            return []  # of a part, such as channel.notes.entries
+        case ast.Attribute(value=ast.Attribute(attr="notes" | "history" | "talk")):
+            return []  # a name of a part, such as channel.notes.entries
         case ast.Attribute(value=value, attr=name) if name in OLD_NAMES:
             return [name] if "channel" in ast.unparse(value) else []
         case _:
