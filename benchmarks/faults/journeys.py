@@ -11,6 +11,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import anyio
+from msgspec import structs
 from pipimem import Clock, Message, Pipimem
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import (
@@ -68,7 +69,7 @@ def adding(*texts: str, cursor: int | None = None) -> Decision:
     return (
         decision
         if cursor is None
-        else replace(decision, progress=replace(decision.progress, cursor=cursor))
+        else structs.replace(decision, progress=structs.replace(decision.progress, cursor=cursor))
     )
 
 
@@ -109,7 +110,7 @@ def lived(root: Path) -> None:
     )
     block = AddBlock(NOW, NOW + timedelta(hours=1), "tea", (Bullet("they spoke of tea"),))
     first = adding("alice likes tea", "dana waters the plants on fridays", cursor=2)
-    first = replace(
+    first = structs.replace(
         first, operations=(*first.operations, block, SetSection("Next Steps", ("one",)))
     )
     store.commit(first, NOW)
@@ -175,7 +176,7 @@ def three_files(store: ChannelStore) -> Decision:
     heading = store.notes().history.document.sections[-1].title
     fold = FoldBlocks("2026-03", "tea", (Bullet("tea, mostly"),), (heading,))
     decision = adding("bob likes coffee", cursor=4)
-    return replace(
+    return structs.replace(
         decision, operations=(*decision.operations, SetSection("Next Steps", ("two",)), fold)
     )
 
@@ -264,7 +265,7 @@ def told(root: Path) -> None:
     store.commit(adding(f"alice saw {SECRET}"), NOW)
     store.commit(three_files(store), NOW)
     store.commit(
-        replace(adding(), operations=(SetSection("Next Steps", (f"feed {SECRET}",)),)), NOW
+        structs.replace(adding(), operations=(SetSection("Next Steps", (f"feed {SECRET}",)),)), NOW
     )
     store.close()
 

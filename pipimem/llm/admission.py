@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from math import ceil
@@ -14,6 +14,7 @@ from typing import Protocol
 
 import anyio
 from anyio import to_thread
+from msgspec.structs import replace
 
 from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError

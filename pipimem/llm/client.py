@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import anyio
+from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.llm.metering import Admit

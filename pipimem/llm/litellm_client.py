@@ -12,7 +12,6 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cache
 from types import ModuleType
@@ -20,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import ModelTimeout, ModelUnavailable, described
 from pipimem.llm.admission import EMBED
@@ -50,8 +51,7 @@ class AnswerFormat(IntEnum):
     JSON_SCHEMA = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True):
     """What a model takes; `limit` is its name for `max_tokens`, empty where it takes no limit."""
 
     format: AnswerFormat = AnswerFormat.JSON_SCHEMA

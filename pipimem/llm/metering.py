@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Self
 
 import anyio
 from anyio import to_thread
+from msgspec.structs import replace
 
 from pipimem.clock import Clock
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError, described

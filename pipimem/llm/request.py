@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable
 
 
-@dataclass(frozen=True, slots=True)
-class PromptMessage:
+class PromptMessage(Struct, frozen=True):
     """One message of a prompt."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """The JSON schema an answer should have; providers accept letters, digits and `_` in `name`."""
 
     name: str
     schema: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """One request to one model; `timeout` in seconds, no schema for free text.
 
     `max_tokens` bounds the answer. `channel`, `task` and `correlation` go into the usage ledger.
@@ -42,8 +40,7 @@ class ModelRequest:
     correlation: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(Struct, frozen=True):
     """What came back; `cost` in US dollars, `None` where the price is unknown.
 
     `refusal` is what a model said instead of answering.
@@ -58,8 +55,7 @@ class Completion:
     refusal: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
+class Price(Struct, frozen=True):
     """US dollars for one token of a prompt and of an answer."""
 
     prompt: float

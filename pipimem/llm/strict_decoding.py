@@ -8,6 +8,7 @@ from enum import Enum
 from typing import TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
@@ -152,8 +153,7 @@ def schema_of(
     return Schema(name, inlined)
 
 
-@dataclass(frozen=True, slots=True)
-class _Inliner:
+class _Inliner(Struct, frozen=True):
     """Replaces references by the `parts` they name, and a string by the enum of its field.
 
     An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from math import inf
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import BudgetSpent
 from pipimem.llm.request import Price, PromptMessage
@@ -33,8 +36,7 @@ def circuit_name(model: str, task: str) -> str:
     return f"{model} (rerank)" if task == "rerank" else model
 
 
-@dataclass(frozen=True, slots=True)
-class CircuitState:
+class CircuitState(Struct, frozen=True):
     """The weight of a model's failures since its last accepted answer; blocked before `until`.
 
     `is_denied` says that the key was the last reason.
@@ -113,8 +115,7 @@ def prompt_hash(messages: Sequence[PromptMessage]) -> str:
     return digest.hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
-class _Accepted:
+class _Accepted(Struct, frozen=True):
     prompt: str
     when: datetime
     weight: int
@@ -162,8 +163,7 @@ LEAST_ANSWER = 1000
 WARN_AT = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """Tokens, and US dollars as far as prices are known."""
 
     tokens: float = 0
@@ -173,8 +173,7 @@ class Amount:
         return Amount(self.tokens + other.tokens, self.dollars + other.dollars)
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """One limit of a day and what was used of it; `share` is 1.0 when it is used up, or 0 large."""
 
     whose: str

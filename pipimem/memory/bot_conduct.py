@@ -8,9 +8,11 @@ money or a secret stands is not kept at all. In a group what only the bot said i
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Literal
+
+from msgspec import Struct
 
 from pipimem.memory.split_attacks import split_attacks
 from pipimem.notes.message import Message
@@ -26,8 +28,7 @@ _REPEATED, _PIECE = 0.6, 0.8
 Verdict = Literal["", "quote", "risky"]
 
 
-@dataclass(frozen=True, slots=True)
-class BotConduct:
+class BotConduct(Struct, frozen=True):
     """The wishes of a window on the bot's conduct, each with whether it is risky.
 
     What rests on nothing but `messages` is one too: they say nothing else, or are the bot's own.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
@@ -54,8 +56,7 @@ FAILURES_BEFORE_SPLIT = 2
 _LEAST_MESSAGES = 1
 
 
-@dataclass(frozen=True, slots=True)
-class FailedWindow:
+class FailedWindow(Struct, frozen=True):
     """A failure: the progress after it, in words too, and whether the run may go on at once."""
 
     progress: Progress

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.memory.remember import quoted_addition

@@ -7,7 +7,8 @@ It becomes a person's where they ask to keep it, agree to it, or say it in their
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pipimem.notes.message import Message
 from pipimem.text.foreign_parts import taken_apart
@@ -30,8 +31,7 @@ _STRETCH = 9
 _TAKEN = 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignText:
+class ForeignText(Struct, frozen=True):
     """The stretches of foreign text that no person said, by whether its readers see it."""
 
     shown: frozenset[bytes]

@@ -13,9 +13,9 @@ the person's wishes on the bot's conduct are wishes like others.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from pipimem.memory.bot_conduct import KEPT_AS_QUOTE, BotConduct, Verdict, bot_conduct
 from pipimem.memory.foreign_text import (
@@ -45,8 +45,7 @@ _STRETCH = 18
 _LEAST_PASSAGE = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Passage:
+class _Passage(Struct, frozen=True):
     """A text for comparing: its bigrams, and its bytes without white space."""
 
     grams: frozenset[str]
@@ -68,8 +67,7 @@ class _Passage:
         return False
 
 
-@dataclass(frozen=True, slots=True)
-class SuspectTalk:
+class SuspectTalk(Struct, frozen=True):
     """What of a window is not to be learnt.
 
     `messages` has the ids of messages whose own words read like an attack, with its kind,

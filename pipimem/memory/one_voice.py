@@ -9,8 +9,10 @@ words ask to keep it. A newcomer's voice is no second one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import date, timedelta
+
+from msgspec import Struct, field
 
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.foreign_text import stretches
@@ -34,8 +36,7 @@ _DAYS_OF_TALK = 3
 _FIRST_YEAR = 2000
 
 
-@dataclass(slots=True)
-class SpeakingDays:
+class SpeakingDays(Struct):
     """The day a group began, and the first three days on which each of its people spoke."""
 
     began: date | None = None
@@ -83,8 +84,7 @@ _MAY_ORDER = (*STANDING, Kind.FACT)
 _QUESTION = ("?", "？")
 
 
-@dataclass(frozen=True, slots=True)
-class OneVoice:
+class OneVoice(Struct, frozen=True):
     """Who said what in a group, by the ids of its people's messages; nothing of other talk.
 
     `agreed` are the messages that another member agrees to, or that somebody asks to keep. Only

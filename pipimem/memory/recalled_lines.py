@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from pipimem.memory.window import Window
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -31,7 +33,7 @@ def without_recalled_lines(window: Window, notes: Notes) -> Window:
     if not shown:
         return window
     messages = tuple(_cleaned(window.messages, shown))
-    return replace(window, messages=messages, before=tuple(_cleaned(window.before, shown)))
+    return structs.replace(window, messages=messages, before=tuple(_cleaned(window.before, shown)))
 
 
 def _shown_lines(notes: Notes) -> Iterator[str]:

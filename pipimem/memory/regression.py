@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.memory.expire import is_dated
 from pipimem.notes.apply import applied
@@ -34,8 +37,7 @@ _BEST = 1
 _Answer = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class RecallCase:
+class RecallCase(Struct, frozen=True):
     """A query, and the words that must stand in what is found; without words, all that is found."""
 
     text: str

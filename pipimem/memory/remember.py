@@ -9,8 +9,9 @@ that says how the bot is to treat others.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date, datetime
+
+from msgspec.structs import replace
 
 from pipimem.errors import PipimemError
 from pipimem.memory.bot_conduct import BotConduct

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from pipimem.memory.prompt_memory import STALE_DAYS, days_past
 from pipimem.notes.kinds import STANDING, Kind
@@ -44,8 +45,7 @@ Items = Mapping[Source, Sequence[Item]]
 _Group = tuple[list[Item], float]
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """What is shown, what binds first, and how much of the memory had no room.
 
     `standing` is what holds whatever is asked; it is the same with and without the rest.
@@ -195,8 +195,7 @@ def _room(max_chars: int, max_tokens: int, said: set[str]) -> _Room:
     return _Room(BlockBudget(max_chars, max_tokens, dated=False), said)
 
 
-@dataclass(slots=True)
-class _Room:
+class _Room(Struct):
     """What is left for one block, and the sentences it need not say.
 
     With `newest`, the time of the newest entry, it has none for plans that were stale by then.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.requests import without_requests
@@ -34,8 +36,7 @@ _COMMAND = re.compile(
 _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 
     `before` are the last messages in front of it, which a window before it had. `newcomers` are the

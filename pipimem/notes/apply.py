@@ -6,8 +6,9 @@ What it does to SESSION.md and HISTORY.md stands here, what it does to MEMORY.md
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from pipimem.notes import apply_memory, guards
 from pipimem.notes.entry import content_id, record_name

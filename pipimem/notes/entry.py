@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from base64 import b32encode
 from collections import Counter
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Role
@@ -43,8 +44,7 @@ def record_name(file: File, name: str) -> str:
     return f"{_PREFIXES[file]}{name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """One bullet with its continuation and sub-bullets, or one paragraph, of a file.
 
     `start` and `end` are its lines `[start, end)` in the document, `ordinal` counts equal texts in

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime
+
+from msgspec.structs import replace
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Loss, Record

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from typing import TypeVar
+from typing import ClassVar, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """What is known of one entry; times are ISO 8601 with offset, empty where unknown.
 
     `when` it was said, `learnt` when it was taken in or confirmed on a later day, `expires` the
@@ -43,8 +44,7 @@ class Record:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(Struct, frozen=True):
     """An entry that a model took out or reworded.
 
     `id` is that of its text, `time` the day it went, `since` the day it came. `lost` is the share
@@ -59,8 +59,7 @@ class Loss:
     gone: int
 
 
-@dataclass(frozen=True, slots=True)
-class Tombstone:
+class Tombstone(Struct, frozen=True):
     """A text that was taken out: it is not learned again from messages up to number `upto`.
 
     Under the text's id it also keeps lines with this text in SESSION and HISTORY out of recall;
@@ -81,8 +80,7 @@ def tombstone_names(name: str) -> tuple[str, str]:
     return name, still(name)
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A question of a turn, without secrets, when it came, and the ids of what was shown for it."""
 
     text: str
@@ -127,23 +125,23 @@ PROGRESSED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+class Delta(Struct, frozen=True):
     """A change of the ledger, as the journal keeps it; `None` as a value takes the record out."""
+
+    NOT_WRITTEN: ClassVar = frozenset({"etags"})  # a record has them among its files
 
     records: Mapping[str, Record | None] = field(default_factory=dict)
     tombstones: Mapping[str, Tombstone | None] = field(default_factory=dict)
     jobs: Mapping[str, Job] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
-    # By file name: the text this change leaves behind. A record has it among its files.
-    etags: Mapping[str, str] = field(default_factory=dict, metadata={"written": False})
+    # By file name: the text this change leaves behind.
+    etags: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()  # what came since the last change
     forgets_asked: bool = False  # all that was asked before is dropped
     losses: tuple[Loss, ...] = ()  # what models took out
 
 
-@dataclass(frozen=True, slots=True)
-class Ledger:
+class Ledger(Struct, frozen=True):
     """The state of a channel: a fold of the journal's deltas.
 
     `records` are by id for MEMORY.md, by `session:<id>` and `history:<id>` for what the runtime

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pipimem.notes.entry import Entry, entries
 from pipimem.notes.headings import read_heading
@@ -16,8 +18,7 @@ from pipimem.text.markdown import parser
 from pipimem.text.markdown.parser import Section
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryBlock:
+class HistoryBlock(Struct, frozen=True):
     """A block: its heading word for word, the end of its time range, its month if it is a fold."""
 
     heading: str
@@ -46,8 +47,7 @@ def newest_end(note: Note) -> datetime | None:
     return max((block.end for block in blocks(note) if block.end and not block.month), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """One file as it was read; an absent file is an empty text."""
 
     file: File
@@ -67,16 +67,18 @@ class Note:
         return etag(self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class Notes:
+class Notes(Struct, frozen=True):
     """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger."""
 
-    key: bytes = field(repr=False)
+    key: bytes
     session: Note
     memory: Note
     history: Note
     workspace: Note
     ledger: Ledger
+
+    def __repr__(self) -> str:
+        return f"Notes({self.ledger})"  # the key is a secret
 
     def note(self, file: File) -> Note:
         """The note of a file; the archive is not among them."""
@@ -121,8 +123,7 @@ class Notes:
 FORGOTTEN = "it was forgotten, and nobody said it again since"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """An operation that was not carried out, and why."""
 
     operation: Operation
@@ -136,8 +137,7 @@ class Refusal:
         return getattr(self.operation, "text", "") or getattr(self.operation, "title", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What a decision makes of the notes: new texts, what was done, what was refused.
 
     `texts` has only those that change. `archived` is text to put at the end of the archive.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
+
+from msgspec import Struct, field
 
 from pipimem.notes.kinds import File, Kind
 
@@ -32,8 +34,7 @@ class Author(StrEnum):
     EDITOR = "editor"  # a hand in the file itself
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """One entry as it was when the operation was decided; not found once reworded or moved."""
 
     file: File
@@ -42,8 +43,7 @@ class Target:
     ordinal: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(Struct, frozen=True):
     """Where a text comes from: message ids, the newest of their numbers, who spoke and when.
 
     `learnt` is the day it was taken in, long after `when` where old talk is replayed."""
@@ -55,8 +55,7 @@ class Evidence:
     learnt: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class Add(Struct, frozen=True):
     """A new entry of MEMORY.md under the heading of its kind; one that is there is confirmed.
 
     Of a quote `quote_reason` is the value of its `QuoteReason`.
@@ -72,8 +71,7 @@ class Add:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Supersede:
+class Supersede(Struct, frozen=True):
     """One text for one or several entries of MEMORY.md: a newer value, or a merge.
 
     `quote_reason` as in `Add`.
@@ -91,16 +89,14 @@ class Supersede:
     quote_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """An entry of MEMORY.md goes to the section of another kind, its words untouched."""
 
     target: Target
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
-class Invalidate:
+class Invalidate(Struct, frozen=True):
     """An entry leaves MEMORY.md; it stays in the journal and can be brought back.
 
     Usually it is no longer so, and lines of SESSION and HISTORY that say it are recalled no more;
@@ -114,8 +110,7 @@ class Invalidate:
     archived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Confirm:
+class Confirm(Struct, frozen=True):
     """An entry was said or used again: its probation ends, its file is untouched.
 
     A quote has the `trust` from then on, if one is given: it has its second voice.
@@ -126,8 +121,7 @@ class Confirm:
     trust: Trust | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
+class Doubt(Struct, frozen=True):
     """An inferred entry was of no help: its recalls count no more, and it is on probation again.
 
     One that a person typed or asked for is left as it is.
@@ -137,8 +131,7 @@ class Doubt:
     probation_until: datetime
 
 
-@dataclass(frozen=True, slots=True)
-class SetSection:
+class SetSection(Struct, frozen=True):
     """The bullets of one section of SESSION.md, replaced as a whole; none empties it."""
 
     title: str
@@ -159,8 +152,7 @@ class Bullet:
     when: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AddBlock:
+class AddBlock(Struct, frozen=True):
     """A new block of HISTORY.md for the time between two boundaries."""
 
     start: datetime
@@ -169,8 +161,7 @@ class AddBlock:
     bullets: tuple[Bullet, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FoldBlocks:
+class FoldBlocks(Struct, frozen=True):
     """The blocks with these headings become one block; their text goes to the archive.
 
     `originals` are the bullets that the fold was made of, each with its own id as its source.
@@ -207,8 +198,7 @@ class Hole(NamedTuple):
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowed:
+class Narrowed(Struct, frozen=True):
     """Smaller windows after failures: up to message `upto` they have at most `chars` characters.
 
     `failures` is how often the next window failed in a row; the default value means that nothing
@@ -220,14 +210,16 @@ class Narrowed:
     failures: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a decision brings the channel; `None` leaves a counter as it is.
 
     `cursor` and `refreshed` are message numbers, `pending` the history bullets waiting for the next
     boundary, `boundary` the number up to which HISTORY.md has its block, `holes` all that is set
     aside from now on, `speakers` all who spoke so far in the order of their first word.
     """
+
+    # Checked before it is journalled, so no record has them.
+    NOT_WRITTEN: ClassVar = frozenset({"expect_cursor", "expect_holes", "expect_forgotten"})
 
     cursor: int | None = None
     boundary: int | None = None
@@ -240,14 +232,12 @@ class Progress:
     speakers: tuple[str, ...] | None = None
     # The cursor, the holes and the newest forgetting this was decided on; others now refuse the
     # whole decision.
-    # Checked before it is journalled, so no record has them.
-    expect_cursor: int | None = field(default=None, metadata={"written": False})
-    expect_holes: tuple[Hole, ...] | None = field(default=None, metadata={"written": False})
-    expect_forgotten: int | None = field(default=None, metadata={"written": False})
+    expect_cursor: int | None = None
+    expect_holes: tuple[Hole, ...] | None = None
+    expect_forgotten: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """When an idle job ran and may run again, its failures in a row, the stamp it last saw."""
 
     ran: str = ""
@@ -256,16 +246,14 @@ class Job:
     stamp: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Struct, frozen=True):
     """Tokens of model calls, in and out: of this `run`, and of its task in this channel `today`."""
 
     run: int = 0
     today: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Operations and progress that are committed together or not at all."""
 
     task: str

@@ -6,8 +6,9 @@ Lines of SESSION.md and HISTORY.md that restate a deleted entry go with it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
+
+from msgspec.structs import replace
 
 from pipimem.notes.entry import Entry, record_name
 from pipimem.notes.headings import kind_of

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """One attempt at a model call, failed ones too.
 
     `cost` is in US dollars, `None` where the price is unknown. `tokens_*` are what the provider
@@ -50,8 +49,7 @@ class Usage:
         return self.tokens > 0 and self.cost is None and self.estimated_cost is None
 
 
-@dataclass(frozen=True, slots=True)
-class Reservation:
+class Reservation(Struct, frozen=True):
     """What a request under way may cost at most, kept on disk while it runs.
 
     The hold of a process that was killed counts as spent. `until` is the local time after which its

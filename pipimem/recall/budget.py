@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from msgspec import Struct
+
 from pipimem.recall.items import Candidate, Item, Source
 from pipimem.settings import RecallSettings
 from pipimem.text.fence import NOTE, bracketed, bullet, escaped, fenced
@@ -96,8 +98,7 @@ FENCE_TOKENS = 42
 _LEAST_CHARS = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How many candidates are ranked, and how many items, characters and tokens are injected."""
 
     inject: int = 8

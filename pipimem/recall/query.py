@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.recall.phrases import (
     NAMES_A_TIME,
@@ -250,8 +252,7 @@ def _asker(speaker: str, words: Words, query: Query) -> tuple[Term, ...]:
     return tuple(Term(word, _ASKER, weak=weak) for word in names)
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(Struct, frozen=True):
     """A question as recall looks for it.
 
     `as_usual` says that it is to be done as the `speaker` likes it, `asks_who` that they ask who

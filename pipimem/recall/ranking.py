@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
+
+from msgspec import Struct
 
 from pipimem.recall.index import Index
 from pipimem.recall.items import Candidate, Item, Source
@@ -85,8 +86,7 @@ def ranked(
     return tuple(sorted(candidates.values(), key=_order))
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """The ways in which items are found for one question, each a list of slots."""
 
     index: Index

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 
 class Term(NamedTuple):
@@ -36,8 +37,7 @@ class MatchedTerm(NamedTuple):
     is_gram: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """The answer of an index to the words of a question; `totals` is slot → evidence.
 
     `terms` are those that stand anywhere: first those that mean something, then the weak ones, the

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import chain
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pipimem.recall.phrases import weak_words
 from pipimem.recall.scoring import Term
@@ -31,8 +33,7 @@ _SINGLE = 2
 _WEIGHT_OF_ONE = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Synonyms:
+class Synonyms(Struct, frozen=True):
     """For each phrase, as index words, what may stand in its place, and the share it then counts.
 
     What stands in its place is a word of the index, a lone Han character with the mark of a gram,

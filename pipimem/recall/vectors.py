@@ -11,9 +11,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from msgspec import Struct
 
 from pipimem.recall.index import Index
 from pipimem.resources import sections
@@ -48,8 +49,7 @@ class Chance(NamedTuple):
     lead: float
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
+class Baseline(Struct, frozen=True):
     """The examples as vectors of length 1, a row each."""
 
     latin: np.ndarray[Any, Any]
@@ -132,8 +132,7 @@ _FROM = -0.05
 _WEIGHT = 18.0
 
 
-@dataclass(frozen=True, slots=True)
-class Nearness:
+class Nearness(Struct, frozen=True):
     """How near each item is to one question.
 
     `sure` are the slots that need no word in common, the nearest first. `bar` is what the margin of
@@ -162,8 +161,7 @@ class Nearness:
 FAR_FROM_ALL = Nearness({})
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
+class _Placed(Struct, frozen=True):
     """The vectors of the items of one index, by row, with the slot of each item."""
 
     index: Index

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from msgspec import structs
+
 from pipimem.errors import WorkspaceError
 from pipimem.notes.message import Message
 from pipimem.runtime.intake import Intake
@@ -80,7 +82,7 @@ class ArrivalJournal:
     def _without_words(self, one: Arrival) -> Arrival:
         if (one.channel, one.message.id, True) not in self._waiting:
             return one
-        return replace(one, message=replace(one.message, content=""))
+        return structs.replace(one, message=replace(one.message, content=""))
 
     def commit(self, added: Iterable[Arrival], over: Iterable[ArrivalKey]) -> None:
         """Make what was added durable, with one wait for the disk, and drop what is over."""
@@ -101,7 +103,7 @@ class ArrivalJournal:
         found = intake.cleaned([one.message], self.pipimem.clock.now())
         # Only an injected block: nothing of it will be stored.
         message = found[0] if found else Message.user("", id=one.message.id)
-        return replace(one, message=message, title=intake.named(one.title))
+        return structs.replace(one, message=message, title=intake.named(one.title))
 
     def _empty(self) -> None:
         if self._lines or not self._is_whole:

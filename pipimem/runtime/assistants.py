@@ -5,8 +5,9 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pipimem.clock import Clock
 from pipimem.errors import BudgetSpent, SidecarError
@@ -95,8 +96,7 @@ class Assistants:
         return await self._model.chat(messages, Call(channel, secrets.token_hex(6), timeout))
 
 
-@dataclass(slots=True)
-class Fallback:
+class Fallback(Struct):
     """`Assistant` of one channel: `model`, or `rules` for a task that no budget holds.
 
     `name` is that of the one that answered last, and goes into the journal with what is committed:

@@ -12,6 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal, NamedTuple, get_args
 
+from msgspec import Struct
+
 from pipimem.clock import Clock
 from pipimem.errors import ArgumentError, StoreError, require_one_of, require_type
 from pipimem.runtime.channel_status import ChannelStatus, channel_status
@@ -94,8 +96,7 @@ class _Talk(NamedTuple):
 _NEVER = _Talk(0, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewRow:
+class OverviewRow(Struct, frozen=True):
     """One channel: when somebody last talked, how it stands, what models cost it today.
 
     `status` is `None` where the page had no time to find out.
@@ -107,8 +108,7 @@ class OverviewRow:
     today: UsageSum | None
 
 
-@dataclass(frozen=True, slots=True)
-class OverviewPage:
+class OverviewPage(Struct, frozen=True):
     """A page of channels, of `total` that were found; `today` is what the whole workspace cost.
 
     `is_old`: there are so many that they were not looked through again; `refresh` does it.

@@ -7,10 +7,11 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial, wraps
 from operator import attrgetter
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from pipimem.errors import ArgumentError
 from pipimem.runtime.forgetting import By, ById, Text, What
@@ -58,8 +59,7 @@ def _warn(old: str, new: str) -> None:
     warnings.warn(message, DeprecationWarning, stacklevel=3)  # at the caller's line
 
 
-@dataclass(frozen=True, slots=True)
-class _OldName:
+class _OldName(Struct, frozen=True):
     """An attribute of a class that warns, and gives what stands at a path today."""
 
     old: str
@@ -96,8 +96,7 @@ class _OldSignature:
         raise TypeError("call it on a channel")
 
 
-@dataclass(frozen=True, slots=True)
-class _OldFiles:
+class _OldFiles(Struct, frozen=True):
     """`Channel.files` of 0.2: `Channel.notes` with the old names of two methods."""
 
     _notes: ChannelNotes

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pipimem.errors import ArgumentError, ChannelError, JournalError, NothingFound, require_type
 from pipimem.memory.requests import without_requests
@@ -97,8 +100,7 @@ What = Text | Named | Sequence[Named | str]
 _HINT = "Give a Text, By or ById, an entry, a Message, or a list of ids."
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """An entry of a file that would go, or lines of it that are none, as a heading.
 
     `record_name` is the entry's name in the ledger.
@@ -115,8 +117,7 @@ class Passage:
         return cls(entry.file, entry.section, entry.text, entry.record_name)
 
 
-@dataclass(frozen=True, slots=True)
-class Forgettable:
+class Forgettable(Struct, frozen=True):
     """Passages of the files and messages that would go; of those in `named` the speaker alone."""
 
     entries: list[Passage] = field(default_factory=list)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from pipimem.errors import DatabaseUnavailable, PipimemError, SettingsError, worded
 from pipimem.llm import usage_state
@@ -72,8 +73,7 @@ _PREFIXES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Today:
+class Today(Struct, frozen=True):
     """Today's usage: budgets of the workspace and of channels that used any.
 
     `resting` says by model why it is left alone.

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from pipimem.errors import NothingFound
 from pipimem.notes.entry import said_mark
@@ -25,8 +27,7 @@ _NOTHING_BUT_A_SECRET = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Intake:
+class Intake(Struct, frozen=True):
     """Cleans every message before it reaches the disk.
 
     Secrets, private stretches and blocks that memory itself injected go; what remains is timed.

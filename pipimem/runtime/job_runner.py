@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from threading import Lock
@@ -12,6 +12,8 @@ from typing import TypeVar
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, PipimemError, UnreadableNote
@@ -72,8 +74,7 @@ T = TypeVar("T")
 _LONGEST_JOB = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """A decision and what came of it."""
 
     decision: Decision

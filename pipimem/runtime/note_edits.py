@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from pipimem.errors import PipimemError
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
@@ -285,9 +287,9 @@ def with_predecessor(notes: Notes, outcome: Outcome, place: EntryPlace) -> Outco
         return outcome
     record = records[fresh[0]]
     assert record is not None
-    renamed = replace(record, predecessor=place.id.partition(".")[0])
-    delta = replace(outcome.delta, records={**records, fresh[0]: renamed})
-    return replace(outcome, delta=delta)
+    renamed = structs.replace(record, predecessor=place.id.partition(".")[0])
+    delta = structs.replace(outcome.delta, records={**records, fresh[0]: renamed})
+    return structs.replace(outcome, delta=delta)
 
 
 def carried(notes: Notes, outcome: Outcome, place: EntryPlace) -> Delta:
@@ -297,9 +299,12 @@ def carried(notes: Notes, outcome: Outcome, place: EntryPlace) -> Delta:
     old = place.id.partition(".")[0]
     record = notes.record(old)
     if record is None:
-        return replace(outcome.delta, tombstones={})
+        return structs.replace(outcome.delta, tombstones={})
     known = {entry.id for entry in notes.memory.entries}
     after = notes.with_texts(outcome.texts).memory.entries
     fresh = {entry.id for entry in after} - known
-    records = {**outcome.delta.records, **dict.fromkeys(fresh, replace(record, predecessor=old))}
-    return replace(outcome.delta, records=records, tombstones={})
+    records = {
+        **outcome.delta.records,
+        **dict.fromkeys(fresh, structs.replace(record, predecessor=old)),
+    }
+    return structs.replace(outcome.delta, records=records, tombstones={})

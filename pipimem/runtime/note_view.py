@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
+from msgspec import Struct
+
 from pipimem.memory.expire import first_end
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
@@ -130,8 +132,7 @@ class NoteBlock:
     words: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EntryFilter:
+class EntryFilter(Struct, frozen=True):
     """Which entries are meant: of a kind, of a trust, with these words; by default all of them."""
 
     kind: Kind | None = None
@@ -171,8 +172,7 @@ class NoteView:
     found: int
 
 
-@dataclass(frozen=True, slots=True)
-class NoteViewer:
+class NoteViewer(Struct, frozen=True):
     """Makes views of a file: `shown` is its text as it may be shown, `mask` takes out the rest."""
 
     notes: Notes
@@ -213,8 +213,7 @@ class NoteViewer:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Entries:
+class _Entries(Struct, frozen=True):
     """What is known of the entries of a file, as it may be shown; by the line they begin on."""
 
     by_line: Mapping[int, Entry]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
 from types import NoneType
+
+from msgspec.structs import replace
 
 from pipimem.errors import (
     ArgumentError,

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct, structs
+
 from pipimem.llm.embedding import Vector
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
@@ -90,8 +92,7 @@ _SET_ASIDE = 100
 _WORTH_KEEPING = 100
 
 
-@dataclass(frozen=True, slots=True)
-class _IndexState:
+class _IndexState(Struct, frozen=True):
     """What was read of a channel at one time: its notes, and all that was made of them.
 
     `backlog` holds older messages that were never consolidated, `of_backlog` what it was chosen by;
@@ -323,7 +324,7 @@ class RecallService:
                 all_vectors = Vectors(self.store.key)
                 all_vectors.learn(texts, vectors)
             texts_without_vectors = all_vectors.place(state.index_sync.index)
-            self._state = replace(
+            self._state = structs.replace(
                 state, vectors=all_vectors, texts_without_vectors=texts_without_vectors
             )
 

@@ -10,6 +10,8 @@ from datetime import datetime
 from itertools import islice
 from types import MappingProxyType
 
+from msgspec import Struct, structs
+
 from pipimem.errors import NothingFound, PipimemError, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
@@ -181,8 +183,7 @@ _INDEXED_A_SECOND = 400_000
 _MESSAGES_AN_ENTRY = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What of the conversation the model still sees, so that no excerpt repeats it.
 
     All from the message with the id `since` on, or as a `Visible` says: the newest are all of the
@@ -317,7 +318,7 @@ class TranscriptRecall:
             learnt = notes.ledger.cursor - _slots_after(search)
             before = self._first_seen(search, notes.ledger, seen)
             room = _room(found, limits, before, learnt, seen)
-            room = replace(room, reworded=self._reworded(notes))
+            room = structs.replace(room, reworded=self._reworded(notes))
             synonyms = self.vocabulary.synonyms()
             return passages(search.index, query, room, now=now, synonyms=synonyms)
         except StoreError:  # rewritten meanwhile: `warm` builds another one

@@ -8,6 +8,8 @@ from datetime import datetime
 from enum import Enum
 from typing import Literal
 
+from msgspec import Struct
+
 from pipimem.memory.requests import MemoryRequest
 from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
 from pipimem.notes.message import Message
@@ -24,8 +26,7 @@ from pipimem.text.secrets import NO_LIST
 from pipimem.text.token_count import estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """The text of one block or two, and what stands in it.
 
     `ids` are those of the items, `words` what was said in them, `sources` the messages that they

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any, Literal, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Struct
 
 from pipimem.errors import AnswerRefused, SidecarError, described
 from pipimem.notes.operations import Bullet
@@ -26,8 +26,7 @@ from pipimem.sidecar.tasks import (
 Hint = Any
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedAssistant:
+class GuardedAssistant(Struct, frozen=True):
     """`Assistant` that calls `inner` and raises its errors as `SidecarError`."""
 
     inner: Assistant

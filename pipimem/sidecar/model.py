@@ -7,10 +7,10 @@ once in the prompt and once in the schema.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.client import RetryingClient
@@ -35,8 +35,7 @@ _CHAT_TOKENS = 4000
 _SHORTEST_ENTRY_ID = 4
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAssistant:
+class ModelAssistant(Struct, frozen=True):
     """`Assistant` that asks the models of `client`, in their order."""
 
     client: RetryingClient

@@ -7,9 +7,11 @@ what a forgetting left.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from pipimem.notes.message import Message
 from pipimem.store.disk import appended_files, json_lines
@@ -22,8 +24,7 @@ _SUFFIX = "-arrivals.jsonl"
 ArrivalKey = tuple[str, str, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Struct, frozen=True):
     """A message on its way to the transcript of a channel, under the id that the platform gave it.
 
     `is_taken_back` where its sender took it back; then it has no content. `kind` and `title` are

@@ -11,6 +11,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
+from msgspec import Struct
+
 from pipimem.errors import DatabaseUnavailable, LockLost, PipimemError, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked, Ledger
@@ -49,8 +51,7 @@ _log = logging.getLogger("pipimem")
 _TRIES = 2
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRetry:
+class CommitRetry(Struct, frozen=True):
     """A decision for a channel; `now` is the conversation's time, `wall` the journal's."""
 
     opened: OpenedChannel

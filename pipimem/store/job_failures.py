@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import Struct
 
 from pipimem.store.disk.json_folder import JsonFolder
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A background job that fails: `times` in a row, `first` and `last` (ISO 8601).
 
     `channel` is the name of its folder, empty for a job of the whole workspace. `what` never quotes

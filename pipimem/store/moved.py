@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from pipimem.errors import ChannelMoved
 from pipimem.store.disk.files import put_whole, remove
@@ -14,8 +16,7 @@ from pipimem.store.disk.syscalls import read_if_there, sync_folder
 _NAME = "moved.json"
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelMove:
+class ChannelMove(Struct, frozen=True):
     """A move: the archive it goes to, since when (ISO 8601), and the digest of the whole archive.
 
     `digest` is empty until the archive is whole and synced: until then the channel is here.

@@ -18,6 +18,8 @@ from itertools import product
 from pathlib import Path
 from typing import get_args
 
+from msgspec import Struct
+
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message, Role
 from pipimem.store.disk import json_lines, presence
@@ -56,8 +58,7 @@ def _as_it_is(message: Message) -> Message:
     return message
 
 
-@dataclass(frozen=True, slots=True)
-class OffTheRecord:
+class OffTheRecord(Struct, frozen=True):
     """The marks of one channel; `_make_channel` makes it where it is not there yet."""
 
     _channel: ChannelFolder

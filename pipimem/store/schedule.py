@@ -9,6 +9,8 @@ from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
 
+from msgspec import Struct
+
 from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.disk.appended_files import append
 from pipimem.store.disk.files import put_whole
@@ -21,8 +23,7 @@ STAMPED = ("log.jsonl", ".pipimem/journal.jsonl", "MEMORY.md", "HISTORY.md")
 _MAX_STALE_LINES = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledVisit:
+class ScheduledVisit(Struct, frozen=True):
     """A channel's next due time, `None` for none by the clock alone, and its files' mark then.
 
     With an empty mark work on it had begun and did not end.
@@ -32,8 +33,7 @@ class ScheduledVisit:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelStamp:
+class ChannelStamp(Struct, frozen=True):
     """A mark that changes with any file of a channel, and the time of the newest (Unix seconds)."""
 
     mark: str

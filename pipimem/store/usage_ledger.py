@@ -6,9 +6,11 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pipimem.errors import DatabaseUnavailable, JournalError, LockTimeout
 from pipimem.notes.usage import Reservation, Usage
@@ -64,8 +66,7 @@ def usage_lines(folder: Path, since: datetime | None = None) -> Iterator[Usage |
                 yield usage
 
 
-@dataclass(slots=True)
-class Tail:
+class Tail(Struct):
     """The calls since a time, each given once, whichever process appended it."""
 
     folder: Path

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from msgspec import Struct
+
 from pipimem import resources
 
 
@@ -46,8 +48,8 @@ def replaced(text: str, stretches: Iterable[tuple[int, int, str]]) -> str:
     return "".join(pieces) + text[reached:]
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # each is itself alone: hashing is then cheap
-class HintedPattern:
+# each is itself alone: hashing is then cheap
+class HintedPattern(Struct, frozen=True, eq=False):
     """A pattern of a kind; to be tried only on texts that hold one of its hints (lower case)."""
 
     kind: str

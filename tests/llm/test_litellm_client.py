@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import ModelUnavailable
 from pipimem.llm import litellm_client
 from pipimem.llm.failures import BodyTooLong, limited_body

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from pipimem.llm.litellm_client import AnswerFormat, Capabilities, KnownCapabilities
 from pipimem.llm.request import ModelRequest, PromptMessage, Schema
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from threading import get_ident
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import AnswerRefused, ModelUnavailable
 from pipimem.memory.consolidate import consolidate
 from pipimem.memory.window import Window

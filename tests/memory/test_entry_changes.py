@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.memory.entry_changes import (
     entries_of,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
 from pipimem.memory.expire import expired, next_end
 from pipimem.notes.apply import applied
 from pipimem.notes.kinds import File

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
 from pipimem.memory.fold import Months, due_months, fold, only_shorter

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, time, timedelta
 
+from msgspec.structs import replace
 from pipimem.memory.fold import due_months, stamp_of
 from pipimem.memory.gates import (
     CLOSED,

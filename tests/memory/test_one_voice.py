@@ -153,7 +153,7 @@ def test_a_newcomers_rule_waits_for_no_other_newcomer() -> None:
     notes = notes_of(f"## Constraints\n\n- Tom（2026-11-10）：“{RULE}”\n")
     (entry,) = notes.memory.entries
     record = Record(Trust.QUOTED, "constraint", ("t1",), "Tom", quote_reason="newcomer")
-    notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
+    notes = structs.replace(notes, ledger=structs.replace(notes.ledger, records={entry.id: record}))
     for reason, wanted in (("newcomer", Confirm), ("", Supersede)):
         said = {one.id: one for one in talk(("Eve", RULE))}
         item = structs.replace(rule(), speaker="Eve", quote_reason=reason)
@@ -181,7 +181,7 @@ def test_a_second_member_who_says_the_same_makes_it_a_rule() -> None:
     notes = notes_of(f"## Constraints\n\n- {quote}\n")
     (entry,) = notes.memory.entries
     record = Record(Trust.QUOTED, "constraint", ("t1",), "Tom", NOON.isoformat())
-    notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
+    notes = structs.replace(notes, ledger=structs.replace(notes.ledger, records={entry.id: record}))
     assert lone_quotes([entry], notes, but_of="") == [entry.target]
     assert lone_quotes([entry], notes, but_of="Tom") == []
     for speaker, wanted in (("Ann", Supersede), ("Tom", Confirm)):
@@ -200,7 +200,7 @@ def test_one_voice_ends_no_rule_of_others(trust: Trust, ends: bool) -> None:
     notes = notes_of("## Constraints\n\n- 周五下午三点开会\n")
     (entry,) = notes.memory.entries
     record = Record(trust, "constraint", ("t1",), "Bea", "2026-11-01T09:00:00+08:00")
-    notes = replace(notes, ledger=replace(notes.ledger, records={entry.id: record}))
+    notes = structs.replace(notes, ledger=structs.replace(notes.ledger, records={entry.id: record}))
     messages = {one.id: one for one in talk(("Tom", RULE))}
     item = structs.replace(rule(), quote_reason=QuoteReason.ONE_MEMBER, replaces=(entry.id,))
     found = promoted((item,), notes, messages, NOON)

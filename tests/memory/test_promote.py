@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec import structs
 from pipimem.memory.promote import confirmed, promoted, recalled_entries
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Ledger, Record
@@ -211,7 +212,7 @@ def test_older_talk_is_no_newer_value_of_what_was_asked_for(
     notes = notes_of(memory, trust=Trust.EXPLICIT)
     name = notes.memory.entries[0].id
     asked = Record(Trust.EXPLICIT, "fact", when=(NOW + timedelta(hours=hours)).isoformat())
-    notes = replace(notes, ledger=replace(notes.ledger, records={name: asked}))
+    notes = structs.replace(notes, ledger=structs.replace(notes.ledger, records={name: asked}))
     talk = {"m1": replace(SAID["m1"], content="make it port 8080")}
     item = learned("the port is 8080", replaces=(name,))
     assert [type(op) for op in promoted((item,), notes, talk, NOW).operations] == [kind]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
+from msgspec.structs import replace
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Record

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
+from msgspec.structs import replace
 from pipimem.memory.remember import foreign_addition, without_hidden
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Evidence, Trust

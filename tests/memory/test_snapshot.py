@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from pipimem.memory.tidy import tidy
 from pipimem.notes.apply import applied
 from pipimem.notes.kinds import File, Kind

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from pipimem.memory.window import windows
 from pipimem.notes.message import Message
 from pipimem.text.fence import fenced

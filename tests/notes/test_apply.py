@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from pipimem.notes.apply import applied
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Ledger, Record, Tombstone
@@ -348,7 +348,9 @@ def test_a_line_of_the_runtime_of_an_earlier_version_is_replaced_in_its_section(
     """Its record does not say into which section it was written."""
     first = run(notes_of(), SetSection("Current State", ("call the bank",)))
     (name,) = first.delta.records
-    ledger = Ledger().after(replace(first.delta, records={name: Record(Trust.INFERRED, "session")}))
+    ledger = Ledger().after(
+        structs.replace(first.delta, records={name: Record(Trust.INFERRED, "session")})
+    )
     notes = notes_of(session=first.texts[File.SESSION], ledger=ledger)
     again = run(notes, SetSection("Current State", ("ship it",)))
     assert again.texts[File.SESSION].endswith("## Current State\n\n- ship it\n")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
 from pipimem.notes.apply import applied
 from pipimem.notes.entry import Entry
 from pipimem.notes.guards import counted, is_used_up, refusals, reopens

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from datetime import datetime
 
+from msgspec.structs import replace
 from pipimem.notes.entry import Entry
 from pipimem.notes.notes import blocks, newest_end
 
@@ -36,7 +36,7 @@ def test_the_blocks_of_a_long_history_are_found_in_one_pass() -> None:
     text = "".join(f"## Part {number}\n\n- said {number}\n" for number in range(300))
     note = notes_of(history=text).history
     counted = tuple(
-        Counted(**{each.name: getattr(entry, each.name) for each in fields(Entry)})
+        Counted(**{name: getattr(entry, name) for name in Entry.__struct_fields__})
         for entry in note.entries
     )
     looks = 0

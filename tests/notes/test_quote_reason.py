@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Trust

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from pipimem.notes import reconcile as notes_reconciled
 from pipimem.notes.ledger import Delta, Ledger, Record
 from pipimem.notes.operations import Trust

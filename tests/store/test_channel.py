@@ -8,11 +8,11 @@ import os
 import shutil
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import ChannelError, JournalError, LockTimeout, StoreError, UnreadableNote
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from msgspec.structs import replace
 from pipimem.notes.usage import Usage
 from pipimem.store import usage_ledger
 from pipimem.store.usage_ledger import Tail, append_usage, usage_lines
@@ -41,7 +42,7 @@ def test_every_field_comes_back(tmp_path: Path) -> None:
     "damage",
     [
         b"{", b"[]", b"\xff\xfe", b'{"time": "2026-03-02T09:00:00+08:00"}',
-        *(json.dumps({**asdict(CALL), **change}).encode() for change in (
+        *(json.dumps({**structs.asdict(CALL), **change}).encode() for change in (
             {"tokens_in": -1}, {"tokens_in": "many"}, {"tokens_out": 1.5}, {"tokens_in": True}, {"tokens_in": 10**13},
             {"cost": float("nan")}, {"cost": -1}, {"cost": float("inf")}, {"time": "yesterday"}, {"channel": 3},
             {"estimated_in": -5}, {"estimated_cost": "free"}, {"latency": None},
@@ -62,7 +63,7 @@ def test_lines_of_earlier_versions_are_read(tmp_path: Path) -> None:
     """What they did not know yet has its default."""
     old = {
         name: value
-        for name, value in asdict(CALL).items()
+        for name, value in structs.asdict(CALL).items()
         if not name.startswith(("estimated", "prompt", "reason"))
     }
     (tmp_path / "usage-2026-03.jsonl").write_text(json.dumps(old) + "\n", encoding="utf-8")
@@ -78,7 +79,7 @@ def test_a_tail_gives_today_once_and_then_what_is_new(tmp_path: Path) -> None:
     assert tail.fresh() == []
     append_usage(tmp_path, at(10))
     path = tmp_path / "usage-2026-03.jsonl"
-    line = json.dumps(asdict(at(11))).encode()
+    line = json.dumps(structs.asdict(at(11))).encode()
     with path.open("ab") as file:
         file.write(line[:30])
     assert tail.fresh() == [at(10)]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from inspect import signature
 from pkgutil import walk_packages
 from types import ModuleType
 
+import msgspec
+from msgspec import structs
 from pipimem import text
 from pipimem.text.dates.rules import Rules
 from pipimem.text.secrets import FILES
@@ -24,9 +25,8 @@ def patterns_in(value: object) -> Iterator[Pattern]:
             yield from patterns_in(one)
     elif isinstance(value, Rules):
         yield from patterns_in([pattern for _, pattern, _ in value._rules])
-    elif is_dataclass(value) and not isinstance(value, type):
-        for field in fields(value):
-            yield from patterns_in(getattr(value, field.name))
+    elif isinstance(value, msgspec.Struct):
+        yield from patterns_in(structs.astuple(value))
 
 
 def tables(module: ModuleType) -> Iterator[object]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, note, one_line, record, say, shown
@@ -204,7 +205,7 @@ def _verify(
     root = store.root
     ours, user_files = remains_in(store, channel, text, inside_words=inside_words)
     if as_json:
-        places = list(map(asdict, ours))
+        places = list(map(structs.asdict, ours))
         about = {"channel": channel, "ok": not ours, "places": places}
         record({**about, "peoples": _places(user_files, root)})
     else:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 
 import click
+from msgspec import structs
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
@@ -104,7 +105,7 @@ def _json(one: JournalRecord) -> dict[str, object]:
         "when": one.time,
         **fields(one, "task", "author", "actor", "why", "correlation"),
         "changes": [asdict(change) for change in one.changes],
-        "refused": [asdict(refused) for refused in one.refused],
+        "refused": [structs.asdict(refused) for refused in one.refused],
         "notes": one.notes,
-        "tokens": asdict(one.tokens) if one.tokens else None,
+        "tokens": structs.asdict(one.tokens) if one.tokens else None,
     }

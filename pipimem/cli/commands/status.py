@@ -10,6 +10,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import structs
 
 from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, fields, minute, note, one_line, record, table
@@ -53,7 +54,7 @@ def command(chosen: Chosen, as_json: bool) -> None:
                 "model": model,
                 "budget": _budget_json(used),
                 "channels": list(map(_json, channels)),
-                "problems": [asdict(each) | {"channel": name} for name, each in problems],
+                "problems": [structs.asdict(each) | {"channel": name} for name, each in problems],
                 **_fleet_json(overview),
             }
         )

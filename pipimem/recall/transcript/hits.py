@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+
+from msgspec import Struct
 
 from pipimem.notes.message import Message
 from pipimem.recall.items import Item
@@ -19,8 +20,7 @@ from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.similarity import near_duplicate
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """From `after` on, up to `before`, of a speaker, in a role; None and "" for any."""
 
     after: datetime | None = None
@@ -91,8 +91,7 @@ _BESIDE = 2
 _SIGNS = Pattern(r"[\W_]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """A message with its score and the parts that add up to it.
 
     `slot` is its place in the index, `rank` from 1.
@@ -105,8 +104,7 @@ class Hit:
     rank: int
 
 
-@dataclass(frozen=True, slots=True)
-class HitGroup:
+class HitGroup(Struct, frozen=True):
     """A hit, and those after it that say the same."""
 
     hit: Hit

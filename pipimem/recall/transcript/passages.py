@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
+
+from msgspec import Struct, field
 
 from pipimem.notes.message import Message
 from pipimem.recall.budget import NAME_CHARS, BlockBudget
@@ -190,8 +192,7 @@ _QUESTION_MARKS = ("?", "？")
 _OF_THAT_DAY = "on that day"
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
+class Room(Struct, frozen=True):
     """What may be shown: messages before the slot `before`, as many as the `budget` has room for.
 
     What is shown is taken off the budget. `shown` are ids that are not shown again, `known` texts

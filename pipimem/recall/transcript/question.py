@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
 from datetime import datetime, time
 from itertools import chain
 from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.recall.phrases import weak_words
 from pipimem.recall.postings import pairs
@@ -38,8 +40,7 @@ class Group(NamedTuple):
     members: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class TranscriptQuery:
+class TranscriptQuery(Struct, frozen=True):
     """What to look for in a transcript.
 
     `people` are numbers of the index's speakers, `only_people` says that it is nothing but them.

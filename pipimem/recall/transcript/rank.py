@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain, islice
+
+from msgspec import Struct, field
 
 from pipimem.recall.postings import rarity
 from pipimem.recall.scoring import Part, scored
@@ -40,8 +41,7 @@ _MOST_PLACES = 12_000
 _NEWEST = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Blocks:
+class Blocks(Struct, frozen=True):
     """The numbers of the blocks to weigh, neighbours included; None for all."""
 
     numbers: frozenset[int] | None = None
@@ -179,8 +179,7 @@ class Boosts:
                 yield f"has a {str(wanted.name).lower()}", bonus
 
 
-@dataclass(slots=True)
-class _Scores:
+class _Scores(Struct):
     """Slot → score so far, and the addends by the word that gave them."""
 
     totals: dict[int, float] = field(default_factory=dict)

@@ -14,6 +14,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from pipimem.recall.items import Item
 from pipimem.recall.phrases import NAMES_A_TIME, says
@@ -24,8 +25,7 @@ from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
 
 
-@dataclass(frozen=True, slots=True)
-class Formula:
+class Formula(Struct, frozen=True):
     """All constants of one way to rank; a word that stands in one message of all counts 1."""
 
     saturation: float = 0.8

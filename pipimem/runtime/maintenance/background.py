@@ -6,11 +6,13 @@ import logging
 import threading
 import traceback
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, described
@@ -30,16 +32,14 @@ _PACKAGE = Path(__file__).parents[1]
 _log = logging.getLogger("pipimem")
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A run of a job that raised: why in a sentence, and in how many seconds it may run again."""
 
     why: str
     pause: float
 
 
-@dataclass(slots=True)
-class _Streak:
+class _Streak(Struct):
     """The failures of one job in a row; `until` is on the clock's monotonic scale."""
 
     problem: Problem

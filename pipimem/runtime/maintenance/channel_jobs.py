@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import islice
 
 from anyio import to_thread
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused, ModelTimeout, NoProgress, SidecarError, described
 from pipimem.llm.request import ContextOverflow
@@ -29,8 +31,7 @@ from pipimem.sidecar.tasks import Call
 from pipimem.store.transcript.log import Transcript
 
 
-@dataclass(slots=True)
-class MessageCounts:
+class MessageCounts(Struct):
     """The turns and tool messages after message `after`, up to message `upto`."""
 
     after: int = -1

@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 from functools import partial
 from typing import Self
 
+from msgspec import Struct
+
 from pipimem.errors import LockTimeout, PipimemError, SidecarError
 from pipimem.memory.gates import AFTER_A_FAILURE, CLOSED, ELSEWHERE, IDLE
 from pipimem.notes.apply import applied
@@ -24,8 +26,7 @@ from pipimem.store.commit.commit import Committed
 _TAKING = ("expire", "tidy", "fold")
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """One job of a maintenance run: whether it ran, and why or why not."""
 
     task: str

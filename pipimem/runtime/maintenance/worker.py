@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import anyio
 from anyio import to_thread
 from anyio.lowlevel import current_token
+from msgspec import Struct
 
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SettingsError, WorkspaceError
@@ -51,8 +52,7 @@ _SCAN_JOB = "comparing all files"
 _log = logging.getLogger("pipimem")
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(Struct, frozen=True):
     """One visit to a channel: its jobs, and when it is due again; `problem` is an error."""
 
     channel: str

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from math import inf, isnan
 from typing import Literal
 
+from msgspec import Struct
+
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Metric:
+class Metric(Struct, frozen=True):
     """A name, what it counts, and the names of its labels; `kind` is Prometheus' type."""
 
     name: str

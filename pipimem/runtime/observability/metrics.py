@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
+from msgspec import Struct
 
 from pipimem import __version__
 from pipimem.errors import PipimemError
@@ -201,8 +202,7 @@ def _ratios(budget: Budget) -> Samples:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """What was read of a channel when its files had this `mark`; no id for what is no channel.
 
     `changed` is when the newest of them was written, in Unix seconds.

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextvars import Token
-from dataclasses import dataclass
 
+from msgspec import Struct
 from opentelemetry import context, metrics, trace
 from opentelemetry.context import Context
 
@@ -106,8 +106,7 @@ _LONG_BUCKETS = (*_BUCKETS, 20.48, 40.96, 81.92)
 _TOKEN_BUCKETS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
 
 
-@dataclass(frozen=True, slots=True)
-class _Open:
+class _Open(Struct, frozen=True):
     """A span that is current until its operation ends."""
 
     span: trace.Span

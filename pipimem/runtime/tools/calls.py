@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime, tzinfo
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from pipimem.errors import ArgumentError, ChannelError, PipimemError, StoreError, described
 from pipimem.notes.kinds import File, Kind
 from pipimem.recall.items import Item, Source
@@ -56,8 +58,7 @@ class ToolResult:
         return json.dumps(self.value, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """The parts of a conversation that tools work on, and whether they may only read."""
 
     notes: ChannelNotes

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Literal, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import NothingFound, require_one_of
 from pipimem.notes.kinds import Kind
@@ -29,8 +31,7 @@ class Type(StrEnum):
     ITEMS = "items"  # several calls in one, each with the tool's other arguments
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One argument of a tool. `required` counts outside of `items` as well as in each of them."""
 
     name: str
@@ -39,8 +40,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """One tool: its arguments, and what a call does to memory.
 
     `needs_one_of` are names of which a call gives exactly one. With `idempotent` a second call with

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile
+
+from msgspec import Struct
 
 from pipimem.errors import ArchiveError, ChannelError
 from pipimem.notes.kinds import File
@@ -78,8 +79,7 @@ def _bounded(name: str) -> str:
 _NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class MovedIn:
+class MovedIn(Struct, frozen=True):
     """What came out of an archive: ids of channels that are `new`, and that were there (`same`).
 
     `shared` are files for all channels that were put, `left` those that the workspace has its own

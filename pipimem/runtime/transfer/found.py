@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
+
+from msgspec import Struct
 
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
@@ -12,8 +13,7 @@ from pipimem.notes.operations import Trust
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 
-@dataclass(frozen=True, slots=True)
-class FoundMessage:
+class FoundMessage(Struct, frozen=True):
     """A message of a conversation; without an id it is known by what it says.
 
     `channel` is the source's own name for where it was said, empty where it has none.
@@ -23,8 +23,7 @@ class FoundMessage:
     channel: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundEntry:
+class FoundEntry(Struct, frozen=True):
     """What a memory holds, for MEMORY.md; `origin` is the file and the place in it.
 
     `trust` is explicit for what people wrote, inferred for what a model concluded.
@@ -39,8 +38,7 @@ class FoundEntry:
     channel: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDay:
+class FoundDay(Struct, frozen=True):
     """What went on in one day, for HISTORY.md: lines, and where they stand."""
 
     day: date
@@ -50,8 +48,7 @@ class FoundDay:
     channel: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True):
     """What is not taken in, by its place in the source, and why in a few words."""
 
     origin: str
@@ -61,8 +58,7 @@ class LeftOut:
 Found = FoundMessage | FoundEntry | FoundDay | LeftOut
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFormat:
+class SourceFormat(Struct, frozen=True):
     """A kind of source: its `name` for `--from`, whether files are of it, and what they hold.
 
     `read` raises `ArchiveError` for files that are broken. `is_group` says of a channel's name

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
+from msgspec import structs
+
 from pipimem.errors import ArchiveError, NothingFound
 from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.remember import foreign_addition, without_hidden
@@ -274,7 +276,7 @@ class Gathering:
             return
         if found:  # it rests on what is newer than the taking back
             newest = 1 + max(tombstone.upto for tombstone in found)
-            add = replace(add, evidence=replace(add.evidence, newest=newest))
+            add = structs.replace(add, evidence=structs.replace(add.evidence, newest=newest))
         self.counts.entries += 1
         self.counts.quoted += add.trust is Trust.QUOTED
         self.additions.append(add)

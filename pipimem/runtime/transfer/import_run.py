@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import ArchiveError
 from pipimem.notes.kinds import File
@@ -45,8 +48,7 @@ from pipimem.store.transfer.moving_in import incoming, is_there, move_in
 from pipimem.store.workspace import WorkspaceStore
 
 
-@dataclass(frozen=True, slots=True)
-class ImportOptions:
+class ImportOptions(Struct, frozen=True):
     """How to import: everything into one `channel`, or each where the source says.
 
     A new channel is of `kind`. A dry run writes nothing. With `consolidates` the talk is left to be
@@ -294,8 +296,7 @@ def _commit(
     return (done.sequence,) if done.outcome.texts else ()
 
 
-@dataclass(frozen=True, slots=True)
-class ImportReport:
+class ImportReport(Struct, frozen=True):
     """What came in, or would: the kind of source, the counts by channel, and all together.
 
     `number` is that of the import, 0 where nothing was written.

@@ -10,10 +10,12 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 from zipfile import BadZipFile, ZipFile, is_zipfile
+
+from msgspec import Struct, field
 
 from pipimem.errors import ArchiveError
 from pipimem.store.disk import presence
@@ -177,8 +179,7 @@ class _CountedFile(io.RawIOBase):
         return len(data)
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFiles:
+class SourceFiles(Struct, frozen=True):
     """The regular files of a source by their names in it, with `/` between folders.
 
     Links are not followed, and hidden folders are left out. What cannot be read raises

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from pipimem.errors import CannotTakeBack, PipimemError
 from pipimem.store.channel import ChannelStore
@@ -25,8 +26,7 @@ from pipimem.store.workspace import WorkspaceStore
 _ACTOR = "person"
 
 
-@dataclass(frozen=True, slots=True)
-class ImportTakenBack:
+class ImportTakenBack(Struct, frozen=True):
     """What went with an import: ids of `removed` and `cleaned` channels, messages and changes.
 
     `kept` says for each channel of which something stays why.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.claims import Claim
@@ -204,8 +206,7 @@ _MESSAGES_AN_ENTRY, _LEAST_ENTRIES = 2, 4
 _LATER = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """A sentence that is worth keeping: its kind, its weight, and what it weighs among many."""
 
     sentence: Sentence

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pipimem.notes.kinds import Kind
 from pipimem.text.quotes import read_quote
 from pipimem.text.talk.sentences import Sentence, without_tail
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Struct, frozen=True):
     """What was said, by whom (empty if unknown), and the kind it is kept as."""
 
     said: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pipimem.errors import StoreError
 from pipimem.notes.notes import Notes
@@ -23,8 +24,7 @@ FIGURES = "recall.json"
 LATEST = 500
 
 
-@dataclass(frozen=True, slots=True)
-class TurnFigures:
+class TurnFigures(Struct, frozen=True):
     """How many turns there were, and how many milliseconds the latest waited for recall.
 
     `private` counts what was hidden of messages, in so many sessions.
@@ -52,8 +52,7 @@ class TurnFigures:
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
-@dataclass(frozen=True, slots=True)
-class Caches:
+class Caches(Struct, frozen=True):
     """What a start or a search would have to compute again; all of it may be lost at any time.
 
     `_keeping` holds the channel's lock and says whether a cache may be written. What `kept_…`

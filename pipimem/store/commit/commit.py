@@ -8,8 +8,10 @@ after it, the prepared texts tell the next lock holder what is still to be done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from pipimem.errors import LockLost, StoreError
 from pipimem.notes.apply import applied
@@ -25,8 +27,7 @@ from pipimem.store.journal.records import FileChange, JournalRecord, Place, Refu
 from pipimem.text.characters import storable
 
 
-@dataclass(slots=True)
-class Recalls:
+class Recalls(Struct):
     """How often entries were recalled since the last commit, when last, and what was asked."""
 
     counts: dict[str, int] = field(default_factory=dict)
@@ -81,8 +82,7 @@ class Recalls:
 CarryOut = Callable[[WorkingCopy, View], Outcome]
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """The outcome of a decision.
 
     `sequence` is its journal record, or the newest one where nothing was to be done.

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from datetime import datetime
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
@@ -17,8 +19,7 @@ from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.text.markdown.line_edits import splices_between
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """The notes of one moment.
 
     `base` are the notes as the journal left them, `current` with what people changed since, in the
@@ -40,8 +41,7 @@ class View:
         return file not in self.locked and self.disk[file].text == self.current.note(file).text
 
 
-@dataclass(frozen=True, slots=True)
-class ManualEdit:
+class ManualEdit(Struct, frozen=True):
     """What people changed in one file, from the text `before` to the text `after`.
 
     `found` is the text that was merged into it, `None` where the file has `after` itself; `removed`

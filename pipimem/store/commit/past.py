@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from pipimem.errors import CannotTakeBack, NothingFound
 from pipimem.notes.kinds import NOTE_FILES, File, etag
@@ -20,8 +21,7 @@ Point = int | datetime
 """A moment: right after the record of this number (0: before the first), or a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeWithTexts:
+class ChangeWithTexts(Struct, frozen=True):
     """One change of one file, and its texts before and after, `None` where nobody knows them."""
 
     sequence: int
@@ -29,8 +29,7 @@ class ChangeWithTexts:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """The records of the journal, oldest first, and the texts of the files.
 
     `base` are those that the records end with, `current` those with what people changed since.

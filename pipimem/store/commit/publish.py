@@ -11,11 +11,12 @@ import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import TracebackType
+
+from msgspec.structs import replace
 
 from pipimem.errors import LockLost, StoreError, UnreadableNote
 from pipimem.notes.kinds import NOTE_FILES, File, etag

@@ -9,10 +9,11 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pipimem.store.disk import presence
 from pipimem.store.disk.fencing import check_fence, move_name
@@ -28,8 +29,7 @@ def _new_digest() -> blake2b:
     return blake2b(digest_size=_DIGEST_BYTES)
 
 
-@dataclass(slots=True)
-class KnownPrefix:
+class KnownPrefix(Struct):
     """The bytes that were read from `start` up to `end` of a file that is only appended to.
 
     `stamp` is the stamp that the file had when these bytes were last seen in it.
@@ -73,8 +73,7 @@ class KnownPrefix:
         return True
 
 
-@dataclass(slots=True)
-class KnownParts:
+class KnownParts(Struct):
     """How far each of several files was read that are only appended to, in the same order."""
 
     prefixes: list[KnownPrefix] = field(default_factory=list)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+
+from msgspec import Struct
 
 from pipimem.errors import UnreadableNote
 from pipimem.store.disk import presence
@@ -99,8 +100,7 @@ HALF = "half"
 """The tag of a temporary file that is still being written."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextFile:
+class TextFile(Struct, frozen=True):
     """A text and the stamp of the file it was read from.
 
     `is_open` where somebody was writing to it meanwhile, so that it may be half of a text.

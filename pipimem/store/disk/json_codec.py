@@ -1,18 +1,19 @@
-"""Dataclasses as JSON objects and back.
+"""Structs and dataclasses as JSON objects and back.
 
 Defaults are left out, unknown fields passed over.
 
-A field with `metadata={"name": …}` stands under that name, one with `{"written": False}` nowhere.
+`field(name=…)` gives a struct's field its key; the fields in its class's `NOT_WRITTEN` have none.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
 from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
 T = TypeVar("T")
 Json = dict[str, object]
@@ -27,7 +28,7 @@ class CodecError(ValueError):
 
 
 def encoded(value: object) -> Json:
-    """A dataclass as a JSON object of those fields that differ from their defaults."""
+    """A value as a JSON object of those fields that differ from their defaults."""
     found: Json = {}
     kind: Hint = type(value)
     for name, key, default in _written(kind):
@@ -38,11 +39,7 @@ def encoded(value: object) -> Json:
 
 
 def decoded(kind: type[T], value: object) -> T:
-    """Returns the dataclass that a JSON value stands for; raises `CodecError` otherwise."""
-    hint: Hint = kind
-    names = {key: name for name, key, _ in _written(hint) if key != name}
-    if names and isinstance(value, dict):
-        value = {names.get(key, key): item for key, item in value.items()}
+    """Returns what a JSON value stands for; raises `CodecError` if it has another form."""
     try:
         return msgspec.convert(value, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -65,13 +62,17 @@ def _encoded(value: object) -> object:
 
 @cache
 def _written(kind: Hint) -> tuple[tuple[str, str, object], ...]:
-    """Each written field of a dataclass: its name, its key in JSON and its default."""
+    """Each written field of a struct or dataclass: its name, its key in JSON and its default."""
+    if not issubclass(kind, msgspec.Struct):
+        fields = dataclasses.fields(kind)
+        return tuple((each.name, each.name, _default(each, dataclasses.MISSING)) for each in fields)
+    not_written: frozenset[str] = getattr(kind, "NOT_WRITTEN", frozenset())
     return tuple(
-        (field.name, field.metadata.get("name", field.name), _default(field))
-        for field in fields(kind)
-        if field.metadata.get("written", True)
+        (each.name, each.encode_name, _default(each, msgspec.NODEFAULT))
+        for each in structs.fields(kind)
+        if each.name not in not_written
     )
 
 
-def _default(field: Field[object]) -> object:
-    return field.default if field.default_factory is MISSING else field.default_factory()
+def _default(field: Hint, missing: object) -> object:
+    return field.default if field.default_factory is missing else field.default_factory()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
+
+from msgspec import Struct
 
 from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
@@ -16,8 +17,7 @@ T = TypeVar("T")
 _SUFFIX = ".json"
 
 
-@dataclass(frozen=True, slots=True)
-class JsonFolder(Generic[T]):
+class JsonFolder(Struct, Generic[T], frozen=True):
     """The values of one type in a folder, by name. The methods raise `StoreError`.
 
     The files are not synced: they matter when a process dies, not when a machine does.

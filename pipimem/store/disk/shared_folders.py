@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Lock
 from weakref import WeakValueDictionary
 
+from msgspec import Struct
+
 # The files of a channel lie in its folder, in `.pipimem/`, or in a folder of that.
 _DEEPEST = 3
 _numbers = count(1)
@@ -23,8 +25,7 @@ _numbers = count(1)
 StatusOf = Callable[[Path], os.stat_result]
 
 
-@dataclass(frozen=True, slots=True)
-class _Opened:
+class _Opened(Struct, frozen=True):
     """A file as it was when it was opened behind a notice, and what was shown of it before.
 
     `None` for one that was not there.

@@ -14,6 +14,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from msgspec import Struct
+
 from pipimem.errors import LockLost, StoreError
 from pipimem.notes.kinds import File
 from pipimem.settings import FleetSettings
@@ -46,8 +48,7 @@ from pipimem.store.fleet.usage import FleetUsage
 from pipimem.store.transcript.spool import TalkSpool
 
 
-@dataclass(frozen=True, slots=True)
-class PlantedFence:
+class PlantedFence(Struct, frozen=True):
     """One holder's fence in the folder `own`: the file `name`, and its staging directory."""
 
     own: Path
@@ -305,8 +306,7 @@ class Fleet:
             return self._threads.setdefault(name, threading.Lock())
 
 
-@dataclass(frozen=True, slots=True)
-class HeldLock:
+class HeldLock(Struct, frozen=True):
     """A lock that is ours until `give_back`, whichever thread calls it."""
 
     fence: PlantedFence

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from weakref import ref
 
+from msgspec import Struct
+
 from pipimem.errors import PipimemError
 from pipimem.store.disk.shared_folders import shared_folder, shared_folders_in
 from pipimem.store.fleet.database import notifications
@@ -20,8 +22,7 @@ JOB_LOCK = "thought.lock"
 """The lock under which one host at a time does the jobs of a channel, a model's among them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
+class Notice(Struct, frozen=True):
     """`owner` wrote under the lock named `lock`; its newest record is `record`, 0 for unknown.
 
     Where `lock` is a `JOB_LOCK`, `owner` waits for it.

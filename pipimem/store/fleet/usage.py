@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from os import urandom
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import PipimemError
 from pipimem.notes.usage import Reservation, Usage
@@ -62,8 +65,7 @@ _WAITING = """
 _MARKED_AT_ONCE = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Visits:
+class Visits(Struct, frozen=True):
     """The due times of the channels of a workspace, by the names of their folders.
 
     All methods raise `DatabaseUnavailable` where the database does not answer. Only the clock of
@@ -123,7 +125,7 @@ def seconds_until(due: datetime, now: datetime) -> float:
 
 _NAME_BYTES = 8
 # The columns of `usage` that are a call's fields, in this order.
-_COLUMNS = tuple(each.name for each in fields(Usage) if each.name != "reason")
+_COLUMNS = tuple(name for name in Usage.__struct_fields__ if name != "reason")
 _VALUES = ", ".join(f"%({name})s" for name in _COLUMNS)
 # One statement, so that rows are numbered in the order in which others see them: who reads up to a
 # number has missed none below it.

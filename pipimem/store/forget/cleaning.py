@@ -6,9 +6,11 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.kinds import File, etag
@@ -174,8 +176,7 @@ def _merged(standing: str, displaced: str, tag: str) -> str:
     return only_added(standing, standing, displaced)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
+class _Held(Struct, frozen=True):
     """A line that holds a target: the byte where it begins, and what is to stand there."""
 
     at: int

@@ -10,10 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.kinds import NOTE_FILES, File
@@ -151,8 +153,7 @@ def is_being_saved(working_copy: WorkingCopy) -> bool:
     return is_archive_being_saved(working_copy.path(File.ARCHIVE), working_copy.root)
 
 
-@dataclass(frozen=True, slots=True)
-class _Forgetting:
+class _Forgetting(Struct, frozen=True):
     """A plan and the channel it is carried out in; the caller holds the lock."""
 
     working_copy: WorkingCopy

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.kinds import NOTE_FILES, File
@@ -144,8 +147,7 @@ class _Said:
 NAME = "forget.json"
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The texts, messages and ids of entries to be removed, and `lines` of past texts.
 
     A plan without `inside_words` was written when texts were looked for inside words, too.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from unicodedata import normalize
+
+from msgspec import Struct, structs
 
 from pipimem.errors import NothingFound
 from pipimem.notes.entry import Entry, content_id, said_mark
@@ -57,8 +59,7 @@ def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:
     return re.search(_WORD_BEGINS + re.escape(needle) + _WORD_ENDS, text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetTargets:
+class ForgetTargets(Struct, frozen=True):
     """What is to be forgotten: folded texts, and ids of messages to be emptied.
 
     `inside_words` is as in `stands_in`. `lines` are folded entries that stand no more: they go from
@@ -158,10 +159,10 @@ def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Messag
     records = {name: _blanked_record(record, targets) for name, record in known}
     # The reason of a newer word may be that word.
     tombstones = {
-        name: replace(stone, reason=blank(stone.reason))
+        name: structs.replace(stone, reason=blank(stone.reason))
         for name, stone in ledger.tombstones.items()
     }
-    return replace(
+    return structs.replace(
         ledger,
         records=records,
         speakers=tuple("" if name in gone else blank(name) for name in ledger.speakers),
@@ -176,7 +177,7 @@ def _blanked_record(record: Record, targets: ForgetTargets) -> Record:
     """A record without a speaker and sources that hold a target."""
     sources = tuple(source for source in record.sources if not targets.are_in(source))
     speaker = "" if record.speaker and targets.are_in(record.speaker) else record.speaker
-    return replace(record, speaker=speaker, sources=sources)
+    return structs.replace(record, speaker=speaker, sources=sources)
 
 
 def _speakers_of_nothing_else(said: Iterable[Message], targets: ForgetTargets) -> set[str]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from msgspec import Struct
 
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
@@ -32,8 +33,7 @@ from pipimem.store.transcript.log import Transcript
 _KINDS = ("entries", "archive", "versions", "messages", "arrivals", "journal", "ledger", "usage")
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     """The receipt of a forgetting: how much held the words, by kind of place and by file."""
 
     counts: dict[str, int]
@@ -137,8 +137,7 @@ _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 _WIDE = ("utf-16-le", "utf-16-be")
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """A file and a line where the text stands; 0 where it runs over lines or is in the name."""
 
     path: Path
@@ -173,8 +172,7 @@ def _files_in(folder: Path) -> list[Path]:
         return sorted(path for path in below if presence.is_file(path) or presence.is_link(path))
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """A text that is looked for, as given and folded."""
 
     text: str

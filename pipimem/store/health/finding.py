@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 Mend = Callable[[datetime], str]
 """Mends it at this time and returns what was done. Raises `PipimemError` where it cannot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """What a check found; `wrong` needs action. `where` is a file, a line of one, or a setting.
 
     `kind` and `count` are those of secrets, empty for other findings.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
@@ -13,8 +14,7 @@ from pipimem.notes.operations import Author
 from pipimem.store.journal.records import FORGET, JournalRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """An entry, what the ledger knows of it, and the change that added it, as far as known.
 
     `sources` are the ids of the messages that it rests on.
@@ -48,8 +48,7 @@ def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class _Additions:
+class _Additions(Struct, frozen=True):
     """The change that first added each entry: by the ledger's name, or by file and line.
 
     By line are those that a person wrote. `again` has the undo or restore that added an entry once

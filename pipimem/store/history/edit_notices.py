@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+
+from msgspec import Struct
 
 from pipimem.notes.kinds import etag
 from pipimem.notes.operations import Author
@@ -13,8 +14,7 @@ from pipimem.store.commit.past import Past, record_time
 from pipimem.store.history.undo import taken_back
 
 
-@dataclass(frozen=True, slots=True)
-class EditNotices:
+class EditNotices(Struct, frozen=True):
     """Sentences: `shrunk` on files that lost more than half of their text.
 
     `brought_back` on forgotten lines that a save had, and that were removed again.

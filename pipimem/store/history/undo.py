@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import CannotTakeBack, NothingFound
 from pipimem.notes.entry import Entry
@@ -27,8 +29,7 @@ from pipimem.text.markdown.parser import BlockKind, parsed
 _Entry = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Clash:
+class Clash(Struct, frozen=True):
     """Why a change cannot be taken back: `lines` of it were changed again.
 
     Where `moves_entries`, none was, but without these lines other entries would change their words
@@ -221,8 +222,7 @@ UNDO, RESTORE = "undo", "restore"
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(Struct, frozen=True):
     """What was taken back: the record, and the number of the commit that did it."""
 
     record: JournalRecord
@@ -230,8 +230,7 @@ class Undone:
     outcome: Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """The change the notes went back to, the commit that did it, and the hand edits after it."""
 
     to: int

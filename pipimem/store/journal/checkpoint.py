@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
@@ -16,8 +17,7 @@ from pipimem.store.disk.syscalls import read_if_there
 from pipimem.store.journal.records import FORMAT, NOWHERE, Place
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """A ledger, and the place where the last record that it has ends in the journal.
 
     `texts` are those the files were left with: what the splices of later records start from, in one

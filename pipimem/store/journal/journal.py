@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import JournalError, LockLost
 from pipimem.store.disk import appended_files, presence
@@ -43,8 +45,7 @@ class AppendUnsure(LockLost):
         self.end = end
 
 
-@dataclass(frozen=True, slots=True)
-class Journal:
+class Journal(Struct, frozen=True):
     """The journal in a channel's `.pipimem/`; whoever appends holds the channel's lock."""
 
     folder: Path

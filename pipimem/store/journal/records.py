@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
@@ -17,8 +18,7 @@ FORGET = "forget"
 """The task of a forgetting: its record begins a journal, and undo reaches no further back."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """One file from one text to another: the etags of both, and the lines that differ.
 
     `found` is the etag of a text of a person's that stood in the file and was merged with `before`;
@@ -46,8 +46,7 @@ def spliced_to(wanted: str, text: str, changes: Iterable[FileChange]) -> str | N
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class RefusedLine:
+class RefusedLine(Struct, frozen=True):
     """An operation that was not carried out: its name, the text it was about, and why."""
 
     operation: str
@@ -55,8 +54,7 @@ class RefusedLine:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class JournalRecord:
+class JournalRecord(Struct, frozen=True):
     """One record of the journal; `time` is ISO 8601 with offset.
 
     `archived` went to the end of the archive, which had `archive_size` bytes before, of this
@@ -64,8 +62,8 @@ class JournalRecord:
     were written as one. `fence` is the number under which a host of a fleet wrote it.
     """
 
-    sequence: int = field(metadata={"name": "seq"})
-    time: str = field(metadata={"name": "ts"})
+    sequence: int = field(name="seq")
+    time: str = field(name="ts")
     task: str
     author: Author
     actor: str = ""
@@ -85,8 +83,7 @@ class JournalRecord:
     fence: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The end of a record: the name of its journal, the byte after it, and its checksum.
 
     A journal of format 1 has no name, and its checksums do not go over the ones before. It is gone

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from pipimem.errors import JournalError
 from pipimem.notes.kinds import File, etag

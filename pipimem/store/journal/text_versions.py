@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
+
+from msgspec import Struct
 
 from pipimem.notes.kinds import File, etag
 from pipimem.store.disk.files import own_text, put_whole, regular_text, remove, sync_file
@@ -24,8 +25,7 @@ NAME_LENGTH = 16
 _NOTHING = etag("")
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(Struct, frozen=True):
     """The folder `.pipimem/versions/` of a channel."""
 
     folder: Path

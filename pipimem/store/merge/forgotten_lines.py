@@ -6,7 +6,8 @@ Past texts have a placeholder in the place of each: its keyed mark.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from pipimem.notes.entry import content_id
 from pipimem.store.merge.merge_base import PastText, closest
@@ -48,8 +49,7 @@ def marks_in(lines: Iterable[str]) -> frozenset[str]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class IncomingText:
+class IncomingText(Struct, frozen=True):
     """A person's text as it is merged: without the forgotten lines it would bring back.
 
     `marked` is the whole text, with a placeholder for each of those lines; `removed` is their

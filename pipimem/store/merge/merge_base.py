@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
@@ -174,8 +175,7 @@ class _Age(NamedTuple):
     is_before_emptying: bool
 
 
-@dataclass(slots=True)
-class _Difference:
+class _Difference(Struct):
     """How the text looked for and a past one differ, kept up from one past text to the next.
 
     `text` are the lines looked for; others are without white space at their ends. `surplus` is how

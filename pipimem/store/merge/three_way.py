@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from pipimem.text.markdown.line_edits import Splice, spliced_lines, splices_between
 from pipimem.text.markdown.lines import line_ending, split_lines
@@ -45,8 +46,7 @@ def clashing_lines(base: str, ours: str, theirs: str) -> tuple[str, ...]:
     return tuple(clashing)
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(Struct):
     """The splices of either side that touch one another in the base lines `[low, high)`."""
 
     low: int

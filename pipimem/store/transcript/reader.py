@@ -9,6 +9,8 @@ from datetime import datetime
 from itertools import islice
 from pathlib import Path
 
+from msgspec import Struct
+
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.disk import appended_files
@@ -22,8 +24,7 @@ _BYTES = 40
 _BYTE = (1 << _BYTES) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class ReadPosition:
+class ReadPosition(Struct, frozen=True):
     """How far a transcript was read.
 
     `marks` are size and digest of each file up to there, `places` those of its messages, as bytes.

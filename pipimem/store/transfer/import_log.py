@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.kinds import File
@@ -52,8 +53,7 @@ IMPORT = "import"
 """The task of a change that an import made."""
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedChannel:
+class ImportedChannel(Struct, frozen=True):
     """What an import did to one channel.
 
     It made it where `is_new`, and left it with this `mark` then. Its messages have the numbers from
@@ -73,8 +73,7 @@ class ImportedChannel:
     is_done: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ImportRecord:
+class ImportRecord(Struct, frozen=True):
     """One import, or with `undoes` the number of one that was taken back.
 
     It has no name of a file: that may be somebody's, whom a forgetting would have to find here.
@@ -87,8 +86,7 @@ class ImportRecord:
     undoes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ImportLog:
+class ImportLog(Struct, frozen=True):
     """`.pipimem/imports.jsonl` of a workspace: one line an import, and one for each taken back."""
 
     folder: Path

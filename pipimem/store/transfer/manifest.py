@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from hashlib import blake2b
+
+from msgspec import Struct, field
 
 from pipimem.errors import ArchiveError
 from pipimem.notes.kinds import File
@@ -36,8 +37,7 @@ _OF_THE_WORKSPACE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PackedFile:
+class PackedFile(Struct, frozen=True):
     """A file of an archive: its place in its folder, its bytes, and their BLAKE2b (32 bytes)."""
 
     path: str
@@ -45,8 +45,7 @@ class PackedFile:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class PackedChannel:
+class PackedChannel(Struct, frozen=True):
     """A channel of an archive, under its true id."""
 
     id: str
@@ -61,8 +60,7 @@ class PackedChannel:
         return f"{CHANNELS}{self.folder}/"
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """All that an archive holds; `made` is the time it was made, ISO 8601."""
 
     format: int = 0

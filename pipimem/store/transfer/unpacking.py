@@ -13,9 +13,10 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from msgspec import Struct
 
 from pipimem.errors import ArchiveError, PipimemError
 from pipimem.store import identity
@@ -56,8 +57,7 @@ _BROKEN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedArchive:
+class OpenedArchive(Struct, frozen=True):
     """An archive whose manifest was read and agrees with its table of contents."""
 
     path: Path

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from msgspec import Struct
 
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The days from `start` to `end`, both included."""
 
     start: date

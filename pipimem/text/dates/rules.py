@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date
+
+from msgspec import Struct
 
 from pipimem.text.characters import HAN
 from pipimem.text.dates.bounds import Span
 from pipimem.text.word_lists import Pattern, hinted
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(Struct, frozen=True):
     """What a phrase means: the days, the absolute phrase, its preposition.
 
     `span` is None for days that no calendar has, `phrase` for what is absolute already.
@@ -28,8 +28,7 @@ class Meaning:
     """What the absolute phrase needs in front where no preposition stands."""
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDate:
+class FoundDate(Struct, frozen=True):
     """A date in a text: `text[start:end]`, the days meant, what to write instead.
 
     `span` is None for days that no calendar has, `said` for what is absolute already.

@@ -10,9 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from pipimem.text.markdown.lines import BOM, split_lines, without_ending
 from pipimem.text.markdown.parser import Document
@@ -29,8 +30,7 @@ _PIECES = (8192, 256, 16, 1)
 _Row = tuple[int, int, "_Row | None"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedLines:
+class ChangedLines(Struct, frozen=True):
     """The lines `[low, high)` of one text, and `[start, end)` of the other."""
 
     low: int
@@ -51,8 +51,7 @@ def changed_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Chang
         low, start = place + length, other + length
 
 
-@dataclass(slots=True)
-class _Comparison:
+class _Comparison(Struct):
     """How many looks are left for what lies between anchors."""
 
     looks: int = MOST_LOOKS

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import groupby
+
+from msgspec import Struct, field
 
 from pipimem.text.markdown.lines import (
     BOM,
@@ -47,8 +48,7 @@ class BlockKind(StrEnum):
     HTML = "html"
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownBlock:
+class MarkdownBlock(Struct, frozen=True):
     """The lines `[start, end)` of a document, and what they say.
 
     `text` of a heading is its title; of an entry its lines without marker, dedented, joined with
@@ -66,8 +66,7 @@ class MarkdownBlock:
     """Of an entry or a `# heading`: what stands before the text, with indentation and space."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A heading and all blocks up to the next heading of any level.
 
     The heading is the first of `blocks`. What stands before the first heading is the preamble:
@@ -82,8 +81,7 @@ class Section:
     blocks: tuple[MarkdownBlock, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """A parsed text; joined, `lines` are the text again.
 
     Blocks cover each line once, in order. `sections[0]` is the preamble, perhaps empty.
@@ -100,8 +98,7 @@ class Document:
 INNER = 2
 
 
-@dataclass(slots=True)
-class OpenBlock:
+class OpenBlock(Struct):
     """The block that is still growing."""
 
     kind: BlockKind

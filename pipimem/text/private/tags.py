@@ -13,9 +13,10 @@ import re
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from pipimem import resources
 from pipimem.text.word_lists import Pattern
@@ -25,8 +26,7 @@ _FENCE = Pattern(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 _BACKTICKS = Pattern(r"`+")
 
 
-@dataclass(frozen=True, slots=True)
-class _FenceLine:
+class _FenceLine(Struct, frozen=True):
     """A line that may open a fence, and close one where nothing stands behind it."""
 
     sign: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
 from itertools import chain
+
+from msgspec import Struct
 
 from pipimem import resources
 from pipimem.settings import SecretSettings
@@ -51,8 +52,7 @@ FILES = ("secrets/key_formats", "secrets/contexts", "secrets/announcements")
 """The rules that are tried where one of their hints begins."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pass:
+class _Pass(Struct, frozen=True):
     """One expression for many hints; its longest hint stands for those that begin it."""
 
     pattern: re.Pattern[str]

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from pipimem.text.characters import is_chinese
 from pipimem.text.dates import dated, mentioned

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
+
+from msgspec import Struct
 
 from pipimem import resources
 from pipimem.text.word_lists import replaced
@@ -18,8 +19,7 @@ _CLOSED_BY = {"「": "」", "『": "』", "“": "”", '"': '"', "《": "》"}
 _OPENING = re.compile(f"[{''.join(_CLOSED_BY)}]")
 
 
-@dataclass(frozen=True, slots=True)
-class SentenceRule:
+class SentenceRule(Struct, frozen=True):
     """One line of a file: the pattern, a sentence that it finds, and one it must leave alone."""
 
     pattern: re.Pattern[str]

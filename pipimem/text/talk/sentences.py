@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.private import without_private
@@ -80,8 +82,7 @@ class MessageLike(Protocol):
     def number(self) -> int: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """One sentence of a message, or several that belong together, and its place in the window.
 
     `asked` says that somebody asked to remember it, `fragment` that it means nothing alone,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from itertools import pairwise
+
+from msgspec import Struct, field
 
 from pipimem.text import word_lists
 from pipimem.text.characters import HAN
@@ -159,8 +160,7 @@ _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)
 _ISE = Pattern(r"([a-z]{4,})is(e[drs]?|ers|ing|ations?)")
 
 
-@dataclass(frozen=True, slots=True)
-class Bag:
+class Bag(Struct, frozen=True):
     """A text as the index sees it.
 
     `words` are evidence, in order, repeated as the text repeats them. `grams` are weaker and
@@ -174,8 +174,7 @@ class Bag:
     negations: int = 0
 
 
-@dataclass(slots=True)
-class _BagBuilder:
+class _BagBuilder(Struct):
     """A bag that is being filled."""
 
     words: list[str] = field(default_factory=list)

@@ -11,10 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from pipimem import resources
 from pipimem.text.characters import HAN, is_chinese
@@ -107,8 +108,7 @@ def denies_the_same(olds: Sequence[str], new: str) -> bool:
     return both.stand_in(after) and after.stand_in(both)
 
 
-@dataclass(frozen=True, slots=True)
-class _Denials:
+class _Denials(Struct, frozen=True):
     """How many denials a text has, what follows the first of each clause, and the other clauses."""
 
     count: int
@@ -236,8 +236,7 @@ def values(text: str) -> list[str]:
     return sorted(found[0].casefold() for found in _VALUE().finditer(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(Struct, frozen=True):
     """What of a text is compared, for those that are compared with many."""
 
     grams: frozenset[str]

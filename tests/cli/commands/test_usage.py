@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from pipimem.notes.usage import Usage
 from pipimem.store.workspace import WorkspaceStore
 
@@ -84,11 +85,13 @@ def test_what_was_estimated_stands_apart(call: Call, bot: Path) -> None:
     )
     store.usage_store.append(told)
     store.usage_store.append(
-        replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="timeout",
+        structs.replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="timeout",
                 estimated_in=90, estimated_out=4000, estimated_cost=0.25)
     )  # fmt: skip
     store.usage_store.append(
-        replace(told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="error")
+        structs.replace(
+            told, tokens_in=0, tokens_out=0, tokens_cached=0, cost=None, outcome="error"
+        )
     )
     row = call("usage", "--json").object
     assert (

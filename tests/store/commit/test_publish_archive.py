@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author, Decision, Invalidate
 from pipimem.store.channel import ChannelStore

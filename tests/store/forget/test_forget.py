@@ -6,13 +6,13 @@ import os
 import re
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from pkgutil import resolve_name
 from threading import Timer
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import NothingFound, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked

@@ -6,11 +6,11 @@ import json
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import PipimemError, UnreadableNote
 from pipimem.notes.kinds import etag
 from pipimem.notes.ledger import Delta, Record

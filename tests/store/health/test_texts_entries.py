@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec.structs import replace
 from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Trust
 from pipimem.notes.quote_reason import QuoteReason

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from pipimem.errors import CannotTakeBack, NothingFound
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import still

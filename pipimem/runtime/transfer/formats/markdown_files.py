@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
+
+from msgspec import Struct
 
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import File, Kind
@@ -22,8 +23,7 @@ _NO_ENTRIES = {BlockKind.TABLE: "a table", BlockKind.CODE: "code", BlockKind.HTM
 _TO_DO, _DONE = ("[ ] ", "[] "), ("[x] ", "[X] ")
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A bullet or paragraph: the heading above it, its text, and its line, from 1.
 
     `is_below_title`: the heading is that of the whole page.

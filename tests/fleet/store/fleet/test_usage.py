@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from pipimem.errors import DatabaseUnavailable
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk.folder_lock import FolderLock
@@ -33,7 +34,7 @@ def _usage(**changes: object) -> Usage:
         outcome="ok",
         correlation="c1",
     )
-    return replace(usage, **changes)  # type: ignore[arg-type]
+    return structs.replace(usage, **changes)  # type: ignore[arg-type]
 
 
 def _hold(seconds: float = 60.0) -> Reservation:
