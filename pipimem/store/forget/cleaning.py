@@ -395,7 +395,7 @@ def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes
     with transcript.lock.held():
         transcript.take_in_spool()
         drop_texts(folder / ".pipimem")
-        for part in transcript.parts():
+        for part in transcript.files():
             clean_transcript(part, targets, key)
         transcript.drop_cached()
 

@@ -228,7 +228,7 @@ class _Forgetting:
 
     def _clean_talk(self) -> None:
         targets = self._targets
-        for part in self.log.parts():
+        for part in self.log.files():
             clean_transcript(part, targets, self.working_copy.key)
         self.log.drop_cached()
         clean_arrivals(self.working_copy, self._targets)
