@@ -13,7 +13,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.recall.items import Item, Source
 from pipimem.recall.scoring import Term
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 
 class Intent(StrEnum):

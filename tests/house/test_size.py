@@ -17,9 +17,9 @@ HOUSE = Path(__file__).parents[2] / "pipimem"
 FILES = sorted(HOUSE.rglob("*.py"))
 RULES = (HOUSE / "sidecar" / "rules", HOUSE / "text" / "talk")
 MOST_LINES = 600
-# From values of notes over the journal, a commit, a forgetting, the open channel, recall and a turn
-# to the bots. The forgetting was imported inside functions, which hid three of its modules.
-LONGEST_CHAIN = 25
+# From letters and quotes over merges, a commit, a forgetting, the channel on disk and its parts to
+# the bots.
+LONGEST_CHAIN = 22
 MOST_BRANCHES = 10
 
 
