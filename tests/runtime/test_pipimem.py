@@ -305,7 +305,7 @@ async def test_offline_no_model_is_blamed_for_what_is_not_learnt(
 ) -> None:
     """A note that is no text keeps the talk waiting, and there is no model."""
     root = workspace(tmp_path)
-    async with Pipimem(root, assistant="offline") as pipimem:
+    async with Pipimem(root, model="offline") as pipimem:
         channel = await pipimem.channel("room")
         await channel.after_turn(None, [Message.user("we never deploy on Fridays")])
         (root / "channels/room/MEMORY.md").write_bytes(b"- caf\xe9\n")
