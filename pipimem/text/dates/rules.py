@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from pipimem.text.characters import HAN
 from pipimem.text.dates.bounds import Span
-from pipimem.text.word_lists import Pattern, hinted
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import hinted
 
 
 class Meaning(Struct, frozen=True):

@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from pipimem import resources
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 _FENCE = Pattern(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 # The backticks of "don`t" and "the`x`" do not stand where code begins or ends.

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from msgspec import Struct
 
 from pipimem import resources
-from pipimem.text.word_lists import replaced
+from pipimem.text.patterns import replaced
 
 _SECTION = re.compile(r"\[([a-z_ ]+)\]")
 _EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipimem.text.characters import HAN, is_chinese
+from pipimem.text.patterns import Pattern
 from pipimem.text.private import without_private
 from pipimem.text.quotes import quoted
 from pipimem.text.talk.sentence_rules import (
@@ -20,7 +21,6 @@ from pipimem.text.talk.sentence_rules import (
     rules,
     without_quotes,
 )
-from pipimem.text.word_lists import Pattern
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
