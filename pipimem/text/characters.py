@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # To stand between brackets: 々 and 〇, the unified ideographs with extension A, those for
 # compatibility, and all beyond the basic plane.

@@ -16,7 +16,7 @@ from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.files import own_text, read_text
 from pipimem.store.disk.syscalls import store_errors
-from pipimem.store.forget.cleaning import blanked, held_arrivals, quotes
+from pipimem.store.forget.log_lines import blanked, held_arrivals, quotes
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import (
     ForgetTargets,

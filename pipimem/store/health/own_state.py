@@ -257,7 +257,7 @@ def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Findi
     # What a running bot has there is on its way.
     if not LeaderLock(path.with_name(f"{bot}.lock")).is_free():
         return
-    count = _count(workspace, arrivals)
+    count = _count_waiting(workspace, arrivals)
     if count:
         messages = "1 message" if count == 1 else f"{count} messages"
         what = f"{messages} that the {bot} bot acknowledged and that are in no transcript yet; "
@@ -265,8 +265,8 @@ def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Findi
         yield wrong(path, what + more)
 
 
-def _count(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
-    """How many messages wait, in all channels."""
+def _count_waiting(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
+    """Return how many messages wait, in all channels."""
     channels = dict.fromkeys(one.channel for one in arrivals)
     return sum(len(_waiting_arrivals(workspace, channel)) for channel in channels)
 

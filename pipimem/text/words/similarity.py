@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 from pipimem import resources
 from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
-from pipimem.text.word_lists import Pattern, deny_nothing, negations, simplified, stop_words
-from pipimem.text.words.index_words import Stemmer
+from pipimem.text.word_lists import deny_nothing, negations, simplified, stop_words
+from pipimem.text.words.stemmer import Stemmer
 
 if TYPE_CHECKING:
     from pipimem.text.words.index_words import Bag
