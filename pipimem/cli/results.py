@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
-from pipimem.cli.options import BatchQuery, Chosen
-from pipimem.cli.output import fields, one_line, progress, record, say, table
+from pipimem.cli.options import BatchQuery
+from pipimem.cli.output import fields, one_line, record, say, table
 from pipimem.runtime.recall_preview import (
     Candidate,
     Item,
@@ -18,7 +17,6 @@ from pipimem.runtime.recall_preview import (
     explained,
     headed,
 )
-from pipimem.runtime.search_service import Hit, SearchService
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import clipped, estimate
 
@@ -30,8 +28,6 @@ WARMING = "warm up 预热"
 # Five messages of a timeline are about 200 tokens; three lines of 80 columns hold one.
 _CHARS = 200
 FORGOTTEN = "(forgotten)"
-# A bar that is gone again at once only flickers.
-_SECONDS = 1.0
 
 
 def plain_id(item: Item) -> str:
@@ -39,7 +35,7 @@ def plain_id(item: Item) -> str:
     return item.id.removeprefix(f"{Source.LOG}:")
 
 
-def hit_json(hit: Candidate | Hit | SearchHit, rank: int) -> dict[str, object]:
+def hit_json(hit: Candidate | SearchHit, rank: int) -> dict[str, object]:
     """A hit for scripts; a message goes by its own id, a secret typed into a file is masked."""
     item = hit.item
     return {
@@ -53,7 +49,7 @@ def hit_json(hit: Candidate | Hit | SearchHit, rank: int) -> dict[str, object]:
 
 
 def hit_rows(
-    hits: Sequence[Candidate | Hit | SearchHit],
+    hits: Sequence[Candidate | SearchHit],
     texts: Iterable[str],
     injected: Collection[str] = (),
     *,
@@ -146,30 +142,3 @@ def answer_all(
         found = ask(query)
         elapsed = round((time.perf_counter() - started) * 1000, 3)
         record({**query.fields, **as_fields(found), "elapsed_ms": elapsed})
-
-
-@contextmanager
-def search_service(chosen: Chosen) -> Iterator[SearchService]:
-    """The search of transcripts and archives; their indexes are kept at the end.
-
-    Where reading them takes long there is a bar.
-    """
-    begun = time.monotonic()
-    stack = ExitStack()
-    bars: list[Callable[[int], None]] = []
-
-    def report(read: int, newest: int) -> None:
-        if read == newest:
-            stack.close()
-            bars.clear()
-        elif not bars and time.monotonic() - begun > _SECONDS:
-            bars.append(stack.enter_context(progress("indexing what was said", newest)))
-        for bar in bars:
-            bar(read)
-
-    with stack:
-        found = SearchService(
-            chosen.store(), archive=True, report=report, own=chosen.settings().secrets
-        )
-        yield found
-        found.keep()

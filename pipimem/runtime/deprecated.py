@@ -13,8 +13,8 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from pipimem.errors import ArgumentError
-from pipimem.runtime.forgetting import By, ById, Text, What
-from pipimem.runtime.note_edits import EditConflict, EntryPlace, ForgetPreview, SavedNote
+from pipimem.runtime.forgetting import By, ById, ForgetPreview, Text, What
+from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
 from pipimem.runtime.notes import ChannelNotes
 from pipimem.runtime.talk import ChannelTalk
 from pipimem.runtime.turns import Visible

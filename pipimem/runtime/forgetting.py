@@ -39,7 +39,10 @@ if TYPE_CHECKING:
 __all__ = [
     "By",
     "ById",
+    "ForgetCounts",
+    "ForgetPreview",
     "Forgettable",
+    "Passage",
     "Text",
     "Trace",
     "carry_out",
@@ -48,6 +51,7 @@ __all__ = [
     "remains_in",
     "speakers_of",
     "speakers_of_entry",
+    "takes_inside_words",
 ]
 
 # How the id of a message begins where ids of entries stand beside it.
@@ -83,9 +87,13 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class ById:
-    """Forget an entry, or a message and what was learnt from it alone, by the id."""
+    """Forget an entry, or a message and what was learnt from it alone, by the id.
+
+    With `inside_words` their words go also where they are a part of a longer word.
+    """
 
     id: str
+    inside_words: bool = False
 
     def __post_init__(self) -> None:
         require_type(self.id, str, "id", "Give the id of an entry or of a message.")
@@ -127,6 +135,31 @@ class Forgettable:
         return bool(self.entries or self.messages or self.named)
 
 
+@dataclass(frozen=True, slots=True)
+class ForgetPreview:
+    """What a `forget` would remove, as it may be shown.
+
+    These are the texts of entries, messages, and the `speakers` whose names would go from messages
+    that stay. `exact` is the same with all that stands there; `inside` is what holds the text only
+    inside another word, and stays. `targets` are the text or the ids that are meant.
+    """
+
+    entries: tuple[str, ...]
+    messages: tuple[str, ...]
+    speakers: tuple[str, ...] = ()
+    exact: Forgettable = field(default_factory=Forgettable)
+    inside: Forgettable = field(default_factory=Forgettable)
+    targets: tuple[str, ...] = ()
+
+
+class ForgetCounts(dict[str, int]):
+    """How much a `forget` removed, by kind of place; `places` has the same by file."""
+
+    def __init__(self, counts: Mapping[str, int], places: Mapping[str, int]) -> None:
+        super().__init__(counts)
+        self.places: Mapping[str, int] = places
+
+
 def require_target(what: object) -> None:
     """Raises `ArgumentError` unless it names something to forget."""
     # A text is a sequence too, and one of a million letters would hold the event loop.
@@ -151,11 +184,17 @@ def _is_named(what: object) -> bool:
     return bool(getattr(what, "id", ""))
 
 
-def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
+def takes_inside_words(what: What) -> bool:
+    """Return whether what is to be forgotten goes also where it is a part of a longer word."""
+    values = what if isinstance(what, Sequence) else [what]
+    return any(getattr(value, "inside_words", False) for value in values)
+
+
+def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True) -> str | list[str]:
     """Return what `ChannelStore.forget` takes: a text, or ids of entries and messages.
 
-    With messages goes what was learnt from them alone. Raises `NothingFound`, also for a text that
-    stands in nothing but a request to forget it.
+    With messages goes what was learnt from them alone, unless `with_learnt` is false. Raises
+    `NothingFound`, also for a text that stands in nothing but a request to forget it.
     """
     require_target(what)
     match what:
@@ -181,7 +220,10 @@ def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
                     ids.append(name)
                 else:
                     said += _message_of(store, name)
-    return list(dict.fromkeys([*ids, *learnt_from(store.notes(), said)]))
+    messages = [f"{_MESSAGE}{message.id}" for message in said]
+    if with_learnt:
+        messages = learnt_from(store.notes(), said)
+    return list(dict.fromkeys([*ids, *messages]))
 
 
 def _is_entry(store: ChannelStore, name: str) -> bool:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from types import NoneType
 
 from pipimem.errors import (
@@ -34,12 +35,20 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Add, Author, Change, Decision, Move, Supersede, Trust
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
-from pipimem.runtime.forgetting import What, carry_out, forget_targets, forgettable, require_target
+from pipimem.runtime.forgetting import (
+    ForgetCounts,
+    ForgetPreview,
+    What,
+    carry_out,
+    forget_targets,
+    forgettable,
+    require_target,
+    takes_inside_words,
+)
 from pipimem.runtime.intake import Intake, rememberable
 from pipimem.runtime.note_edits import (
     EditConflict,
     EntryPlace,
-    ForgetPreview,
     SavedNote,
     carried,
     entry_words,
@@ -226,31 +235,35 @@ class ChannelNotes:
 
     # ── forgetting ────────────────────────────────────────────────────────────────────────────────
 
-    async def forget(self, what: What, *, keep_transcript: bool = False) -> dict[str, int]:
+    async def forget(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetCounts:
         """Remove something from all files for good; returns counts by place.
 
         `what` is a `Text`, all that is said `By` a person, an entry or a message, itself or
         `ById`, or a list of such, in which a bare text is an id. With a message goes what was
-        learnt from it alone. Raises `NothingFound` for an id of nothing, and with nothing forgotten
-        where a text stands in nothing but a request to forget it.
+        learnt from it alone, unless `with_learnt` is false. Raises `NothingFound` for an id of
+        nothing, and with nothing forgotten where a text stands in nothing but a request to forget
+        it.
         """
         require_target(what)
         access, now = self._access, self._access.clock.wall()
 
-        def forgotten() -> dict[str, int]:
-            targets = forget_targets(access.store, what)
+        def forgotten() -> ForgetCounts:
+            targets = forget_targets(access.store, what, with_learnt=with_learnt)
             forgetting = partial(
                 carry_out,
                 access.store,
                 targets,
                 now,
                 keep_transcript=keep_transcript,
-                inside_words=getattr(what, "inside_words", False),
+                inside_words=takes_inside_words(what),
+                with_learnt=with_learnt,
             )
-            counts = forgetting().counts
+            receipt = forgetting()
             if isinstance(targets, str):
                 access.repeatable.append((now, forgetting))
-            return counts
+            return ForgetCounts(receipt.counts, receipt.places)
 
         with access.observers.of("forget", access.id) as operation:
             async with access.lock:
@@ -262,19 +275,29 @@ class ChannelNotes:
             operation.records = sum(counts.values())
         return counts
 
-    async def preview_forget(self, what: What) -> ForgetPreview:
+    async def preview_forget(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetPreview:
         """What `forget` would remove; raises `NothingFound` like it."""
         require_target(what)
-        return await run_in_thread(self._going, what)
+        return await run_in_thread(self._going, what, keep_transcript, with_learnt)
 
-    def _going(self, what: What) -> ForgetPreview:
-        store, inside_words = self._access.store, getattr(what, "inside_words", False)
-        targets = forget_targets(store, what)
-        going, _ = forgettable(store, targets, inside_words=inside_words)
+    def _going(self, what: What, keep_transcript: bool, with_learnt: bool) -> ForgetPreview:
+        store = self._access.store
+        targets = forget_targets(store, what, with_learnt=with_learnt)
+        going, inside = forgettable(
+            store,
+            targets,
+            keep_transcript=keep_transcript,
+            inside_words=takes_inside_words(what),
+        )
         return ForgetPreview(
             tuple(self.shown(passage.text) for passage in going.entries),
             tuple(map(self._said, going.messages)),
             tuple(sorted({self.shown(message.speaker) for message in going.named})),
+            going,
+            inside,
+            (targets,) if isinstance(targets, str) else tuple(targets),
         )
 
     def _said(self, message: Message) -> str:
@@ -291,6 +314,16 @@ class ChannelNotes:
     def shown(self, text: str) -> str:
         """A text as it may be shown: secrets and private stretches masked, line for line."""
         return self._access.shown(text)
+
+    def path(self, file: File) -> Path:
+        """Where a file is on disk, or will be."""
+        require_one_of(file, File, "file")
+        return self._access.folder / file
+
+    async def text(self, file: File) -> str:
+        """A file as it is on disk, with all that it hides; empty where there is none."""
+        require_one_of(file, File, "file")
+        return await run_in_thread(self._access.text, File(file))
 
     async def view(
         self,

@@ -8,6 +8,7 @@ import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, fields, record, say, table
+from pipimem.cli.running import with_channel
 from pipimem.notes.operations import Hole
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.compaction import NOTHING_NEW
@@ -37,10 +38,10 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
     The receipt says what was covered.
     """
     if holes:
-        reasons = chosen.with_channel(channel, lambda one: upkeep_of(one).fill_holes())
+        reasons = with_channel(chosen, channel, lambda one: upkeep_of(one).fill_holes())
         _show_holes(reasons, channel, as_json)
         return
-    receipt = chosen.with_channel(channel, lambda one: one.before_compaction(deadline=deadline))
+    receipt = with_channel(chosen, channel, lambda one: one.before_compaction(deadline=deadline))
     if as_json:
         record({"channel": channel, **asdict(receipt)})
     else:

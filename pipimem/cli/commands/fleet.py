@@ -6,9 +6,10 @@ import re
 
 import click
 
-from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import Failed, note, say
-from pipimem.runtime.channel_access import WorkspaceStore
+from pipimem.cli.running import run
+from pipimem.runtime.opened_parts import WorkspaceStore
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -31,16 +32,14 @@ def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa
     """
     if not _ROLE.fullmatch(role):
         raise click.UsageError("--role takes small letters, digits and _.")
-    if prints:
-        from pipimem.runtime.fleet.job_queue import tables_sql
+    fleet = None if prints else chosen.store().fleet
+    if fleet is None and not prints:
+        raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
+    from pipimem.runtime.fleet.job_queue import make_tables, tables_sql  # an extra's library
 
+    if fleet is None:
         click.echo(tables_sql(role))
         return
-    fleet = chosen.store().fleet
-    if fleet is None:
-        raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
-    from pipimem.runtime.fleet.job_queue import make_tables
-
     run(lambda: make_tables(fleet.database))
     say("the tables are there")
     note(_next(chosen.store()))
