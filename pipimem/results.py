@@ -20,6 +20,7 @@ from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
 from pipimem.runtime.note_view import NoteBlock, NoteView
 from pipimem.runtime.notes import Remembered
 from pipimem.runtime.recall_preview import TurnPreview
+from pipimem.runtime.search_service import SearchAnswer, TalkExtent
 from pipimem.runtime.talk import TranscriptPage
 from pipimem.runtime.upkeep import JobRun
 from pipimem.runtime.usage_sums import UsageSum
@@ -51,7 +52,9 @@ __all__ = [
     "Remembered",
     "RestorePreview",
     "SavedNote",
+    "SearchAnswer",
     "TakenBack",
+    "TalkExtent",
     "Tokens",
     "TranscriptPage",
     "TurnPreview",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from pipimem.cli.options import BatchQuery
-from pipimem.cli.output import fields, one_line, record, say, table
+from pipimem.cli.output import counted, fields, one_line, record, say, table
 from pipimem.runtime.recall_preview import (
     Candidate,
     Item,
@@ -17,6 +17,7 @@ from pipimem.runtime.recall_preview import (
     explained,
     headed,
 )
+from pipimem.runtime.turns import NOTHING_NEW, Receipt
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import clipped, estimate
 
@@ -142,3 +143,16 @@ def answer_all(
         found = ask(query)
         elapsed = round((time.perf_counter() - started) * 1000, 3)
         record({**query.fields, **as_fields(found), "elapsed_ms": elapsed})
+
+
+def receipt_lines(receipt: Receipt, *, with_reason: bool = True) -> list[str]:
+    """The receipt for eyes; the reason stands in one of its lines at most."""
+    covered = counted(receipt.covered, "message")
+    if receipt.steps == (NOTHING_NEW,):
+        return [f"nothing new: {covered} covered before"]
+    lines = [f"{receipt.state}: {covered} covered, consolidated up to message {receipt.cursor}"]
+    reason = receipt.reason
+    lines += [f"  {step}" for step in receipt.steps if not reason or reason not in step]
+    if reason and with_reason:
+        lines.append(f"  reason: {receipt.reason}")
+    return lines

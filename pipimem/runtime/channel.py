@@ -104,7 +104,7 @@ class Channel:
         index = TalkIndex(access)
         self.notes = ChannelNotes(access)
         self.history = ChannelHistory(access)
-        self.talk = ChannelTalk(access, self.notes.forget, service, self._log, index)
+        self.talk = ChannelTalk(access, service, self._log, index)
         self._turn_recall = TurnRecall(
             service,
             self._jobs,

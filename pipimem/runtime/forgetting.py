@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from pipimem.errors import ArgumentError, ChannelError, JournalError, NothingFound, require_type
+from pipimem.errors import (
+    ArgumentError,
+    ChannelError,
+    JournalError,
+    NothingFound,
+    PipimemError,
+    require_type,
+)
 from pipimem.memory.requests import without_requests
-from pipimem.notes.entry import Entry, content_id, record_name
+from pipimem.notes.entry import content_id, record_name
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Author, Decision
-from pipimem.runtime.channel_access import PERSON
+from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.note_view import ListedEntry
+from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.arrivals import first_arrival, waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
@@ -42,6 +52,7 @@ __all__ = [
     "ForgetCounts",
     "ForgetPreview",
     "Forgettable",
+    "Forgetter",
     "Passage",
     "Text",
     "Trace",
@@ -116,11 +127,6 @@ class Passage:
     section: str
     text: str
     record_name: str = ""
-
-    @classmethod
-    def of(cls, entry: Entry) -> Self:
-        """The passage that an entry is."""
-        return cls(entry.file, entry.section, entry.text, entry.record_name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,6 +375,89 @@ def carry_out(
     )
 
 
+@dataclass(slots=True, eq=False)
+class Forgetter:
+    """Removes something from all files of one channel for good."""
+
+    _access: ChannelAccess
+
+    async def forget(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetCounts:
+        """Forget it, and return counts by place; raises `NothingFound` for an id of nothing."""
+        require_target(what)
+        access, now = self._access, self._access.clock.wall()
+
+        def forgotten() -> ForgetCounts:
+            targets = forget_targets(access.store, what, with_learnt=with_learnt)
+            forgetting = partial(
+                carry_out,
+                access.store,
+                targets,
+                now,
+                keep_transcript=keep_transcript,
+                inside_words=takes_inside_words(what),
+                with_learnt=with_learnt,
+            )
+            receipt = forgetting()
+            if isinstance(targets, str):
+                access.repeatable.append((now, forgetting))
+            return ForgetCounts(receipt.counts, receipt.places)
+
+        with access.observers.of("forget", access.id) as operation:
+            async with access.lock:
+                counts = await finish_in_thread(forgotten)
+                # Recall lets go of its old index now, and not of the new one at the next turn.
+                with suppress(PipimemError, OSError):
+                    await finish_in_thread(access.forgotten)
+            access.transcript_changed()
+            operation.records = sum(counts.values())
+        return counts
+
+    async def preview(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetPreview:
+        """What `forget` would remove; raises `NothingFound` like it."""
+        require_target(what)
+        return await run_in_thread(self._preview, what, keep_transcript, with_learnt)
+
+    def _preview(self, what: What, keep_transcript: bool, with_learnt: bool) -> ForgetPreview:
+        store, shown = self._access.store, self._access.shown
+        targets = forget_targets(store, what, with_learnt=with_learnt)
+        going, inside = forgettable(
+            store,
+            targets,
+            keep_transcript=keep_transcript,
+            inside_words=takes_inside_words(what),
+        )
+        return ForgetPreview(
+            tuple(shown(passage.text) for passage in going.entries),
+            tuple(map(self._said, going.messages)),
+            tuple(sorted({shown(message.speaker) for message in going.named})),
+            going,
+            inside,
+            (targets,) if isinstance(targets, str) else tuple(targets),
+        )
+
+    def _said(self, message: Message) -> str:
+        said = self._access.shown(message.content)
+        return f"{self._access.shown(message.speaker)}: {said}" if message.speaker else said
+
+    async def retract(self, message: str) -> bool:
+        """Empty a message that its sender took back on the platform; whether it is a forgetting.
+
+        Where something may be learnt from it, it is forgotten with that.
+        """
+        access, now = self._access, self._access.clock.wall()
+        async with access.lock:
+            is_empty = await finish_in_thread(retract_unlearnt, access.store, message, now)
+        if is_empty:
+            access.transcript_changed()
+        else:
+            await self.forget(ById(f"{_MESSAGE}{message}"))
+        return not is_empty
+
+
 @raises_store_error
 def forgettable(
     store: ChannelStore,
@@ -417,7 +506,9 @@ def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
 def speakers_of_entry(store: ChannelStore, ref: str) -> frozenset[str]:
     """Return the names of all on whose words an entry of MEMORY.md rests; none where it is gone."""
     meant = [entry for entry in store.notes().memory.entries if entry.ref == ref]
-    found = Forgettable([Passage.of(entry) for entry in meant])
+    found = Forgettable(
+        [Passage(entry.file, entry.section, entry.text, entry.record_name) for entry in meant]
+    )
     return speakers_of(store, found) if meant else frozenset()
 
 

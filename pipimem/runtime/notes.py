@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from functools import partial
@@ -31,20 +30,10 @@ from pipimem.memory.remember import remembered
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Add, Author, Change, Decision, Move, Supersede, Trust
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
-from pipimem.runtime.forgetting import (
-    ForgetCounts,
-    ForgetPreview,
-    What,
-    carry_out,
-    forget_targets,
-    forgettable,
-    require_target,
-    takes_inside_words,
-)
+from pipimem.runtime.forgetting import ForgetCounts, ForgetPreview, Forgetter, What
 from pipimem.runtime.intake import Intake, rememberable
 from pipimem.runtime.note_edits import (
     EditConflict,
@@ -64,11 +53,12 @@ from pipimem.runtime.note_edits import (
 )
 from pipimem.runtime.note_view import (
     EntryFilter,
+    EntryList,
     ListedEntry,
     NoteView,
     NoteViewer,
-    listed_entries,
 )
+from pipimem.runtime.stored_files import StoredFiles
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy
@@ -115,13 +105,8 @@ class ChannelNotes:
         older_than: timedelta | None = None,
     ) -> tuple[ListedEntry, ...]:
         """The entries of MEMORY.md in their order: of a kind, of a trust, older than that."""
-        if kind is not None:
-            require_one_of(kind, Kind, "kind")
-        if trust is not None:
-            require_one_of(trust, Trust, "trust")
-        require_type(older_than, (timedelta, NoneType), "older_than", "Give a timedelta.")
-        notes, now = await self._access.read_notes(), self._access.clock.now()
-        return tuple(listed_entries(notes, now, kind, trust, older_than))
+        listed = EntryList(self._access)
+        return await listed.entries(kind=kind, trust=trust, older_than=older_than)
 
     async def remember(
         self,
@@ -246,63 +231,19 @@ class ChannelNotes:
         nothing, and with nothing forgotten where a text stands in nothing but a request to forget
         it.
         """
-        require_target(what)
-        access, now = self._access, self._access.clock.wall()
-
-        def forgotten() -> ForgetCounts:
-            targets = forget_targets(access.store, what, with_learnt=with_learnt)
-            forgetting = partial(
-                carry_out,
-                access.store,
-                targets,
-                now,
-                keep_transcript=keep_transcript,
-                inside_words=takes_inside_words(what),
-                with_learnt=with_learnt,
-            )
-            receipt = forgetting()
-            if isinstance(targets, str):
-                access.repeatable.append((now, forgetting))
-            return ForgetCounts(receipt.counts, receipt.places)
-
-        with access.observers.of("forget", access.id) as operation:
-            async with access.lock:
-                counts = await finish_in_thread(forgotten)
-                # Recall lets go of its old index now, and not of the new one at the next turn.
-                with suppress(PipimemError, OSError):
-                    await finish_in_thread(access.forgotten)
-            access.transcript_changed()
-            operation.records = sum(counts.values())
-        return counts
+        forgetter = Forgetter(self._access)
+        return await forgetter.forget(
+            what, keep_transcript=keep_transcript, with_learnt=with_learnt
+        )
 
     async def preview_forget(
         self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
     ) -> ForgetPreview:
         """What `forget` would remove; raises `NothingFound` like it."""
-        require_target(what)
-        return await run_in_thread(self._going, what, keep_transcript, with_learnt)
-
-    def _going(self, what: What, keep_transcript: bool, with_learnt: bool) -> ForgetPreview:
-        store = self._access.store
-        targets = forget_targets(store, what, with_learnt=with_learnt)
-        going, inside = forgettable(
-            store,
-            targets,
-            keep_transcript=keep_transcript,
-            inside_words=takes_inside_words(what),
+        forgetter = Forgetter(self._access)
+        return await forgetter.preview(
+            what, keep_transcript=keep_transcript, with_learnt=with_learnt
         )
-        return ForgetPreview(
-            tuple(self.shown(passage.text) for passage in going.entries),
-            tuple(map(self._said, going.messages)),
-            tuple(sorted({self.shown(message.speaker) for message in going.named})),
-            going,
-            inside,
-            (targets,) if isinstance(targets, str) else tuple(targets),
-        )
-
-    def _said(self, message: Message) -> str:
-        said = self.shown(message.content)
-        return f"{self.shown(message.speaker)}: {said}" if message.speaker else said
 
     # ── looking at a file ─────────────────────────────────────────────────────────────────────────
 
@@ -317,13 +258,11 @@ class ChannelNotes:
 
     def path(self, file: File) -> Path:
         """Where a file is on disk, or will be."""
-        require_one_of(file, File, "file")
-        return self._access.folder / file
+        return StoredFiles(self._access).path(file)
 
     async def text(self, file: File) -> str:
         """A file as it is on disk, with all that it hides; empty where there is none."""
-        require_one_of(file, File, "file")
-        return await run_in_thread(self._access.text, File(file))
+        return await StoredFiles(self._access).text(file)
 
     async def view(
         self,

@@ -10,7 +10,6 @@ from pipimem.clock import Clock
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.embeddings import Embeddings, embeddings_of
 from pipimem.runtime.intake import Intake
-from pipimem.runtime.notes import ChannelNotes
 from pipimem.runtime.opened_parts import opened
 from pipimem.runtime.recall_preview import RecallByHand
 from pipimem.runtime.recall_service import RecallService
@@ -81,7 +80,7 @@ class OpenedRecall:
         intake = Intake(settings.private, access.store.key, settings.secrets)
         log = TalkLog(access, TranscriptWriter(access.store, intake), _uncounted)
         service = self._service(access)
-        return ChannelTalk(access, ChannelNotes(access).forget, service, log, index)
+        return ChannelTalk(access, service, log, index)
 
     def _recall(self, access: ChannelAccess) -> RecallByHand:
         embeddings = self._embedder()

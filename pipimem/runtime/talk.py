@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -11,10 +11,10 @@ from typing import Literal, TypeVar, get_args
 
 from pipimem.errors import require_count, require_one_of, require_type
 from pipimem.notes.message import Message, Role, checked_messages
-from pipimem.recall.items import Item, Source, sources_of
+from pipimem.recall.items import Item, sources_of
 from pipimem.recall.transcript.hits import Filters
 from pipimem.runtime.channel_access import ChannelAccess
-from pipimem.runtime.forgetting import ById, retract_unlearnt
+from pipimem.runtime.forgetting import Forgetter
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import (
     SearchAnswer,
@@ -24,7 +24,7 @@ from pipimem.runtime.search_service import (
     counted_once,
     note_hits,
 )
-from pipimem.runtime.stored_talk import StoredTalk
+from pipimem.runtime.stored_files import StoredFiles
 from pipimem.runtime.threads import ChannelLock, finish_in_thread, run_in_thread
 from pipimem.runtime.transcript_recall import Report, no_progress
 from pipimem.runtime.transcript_writer import TranscriptWriter, Write
@@ -116,8 +116,6 @@ class ChannelTalk:
     """What was said in one conversation."""
 
     _access: ChannelAccess
-    # `ChannelNotes.forget`: what was learnt from a message goes with it.
-    _forget: Callable[[ById], Awaitable[object]]
     _recall_service: RecallService
     _log: TalkLog
     _index: TalkIndex
@@ -256,7 +254,7 @@ class ChannelTalk:
 
         They have all that they hide, and a forgotten one has no text. `page` is for showing them.
         """
-        return await StoredTalk(self._access).messages(count, session=session)
+        return await StoredFiles(self._access).messages(count, session=session)
 
     # ── page by page: a long transcript is never read whole ───────────────────────────────────────
 
@@ -322,14 +320,7 @@ class ChannelTalk:
         Else it is `forget(ById(message))`. Raises `NothingFound` for an id of no message.
         """
         require_type(message, str, "message", "Give the id of a message.")
-        access, now = self._access, self._access.clock.wall()
-        async with access.lock:
-            is_empty = await finish_in_thread(retract_unlearnt, access.store, message, now)
-        if is_empty:
-            access.transcript_changed()
-        else:
-            await self._forget(ById(f"{Source.LOG}:{message}"))
-        return not is_empty
+        return await Forgetter(self._access).retract(message)
 
 
 def _filters(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pipimem.memory.requests import MemoryRequest
 from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
@@ -17,11 +17,13 @@ from pipimem.recall.index import Index
 from pipimem.recall.items import Item, Source, masked_items, sources_of
 from pipimem.recall.recall import Recall
 from pipimem.settings import SecretSettings, SnapshotSettings
-from pipimem.store.channel import ChannelStore
 from pipimem.text.private import PrivateCounts
 from pipimem.text.quotes import words_said
 from pipimem.text.secrets import NO_LIST
 from pipimem.text.token_count import estimate
+
+if TYPE_CHECKING:
+    from pipimem.store.channel import ChannelStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,10 @@ def turn_of(message: Turn, opening: Opening, found: Recall, notes: Notes) -> Tur
         sources=tuple(dict.fromkeys((*opening.sources, *recalled_from))),
         recall=found,
     )
+
+
+# The one step of a receipt where all was learnt before.
+NOTHING_NEW = "consolidate: nothing new"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,12 @@ from typing import Literal
 
 import click
 
-from pipimem.cli.commands.consolidate import receipt_lines
 from pipimem.cli.commands.forget import counts_line, preview_lines
 from pipimem.cli.commands.status import show_channels
 from pipimem.cli.commands.usage import cost_text
 from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind
 from pipimem.cli.output import Failed, counted, note, one_line, say
-from pipimem.cli.results import recalled_rows, show_messages
+from pipimem.cli.results import recalled_rows, receipt_lines, show_messages
 from pipimem.cli.running import opened_runtime, run
 from pipimem.cli.typed_lines import typed
 from pipimem.clock import Clock

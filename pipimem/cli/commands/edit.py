@@ -8,8 +8,8 @@ from pipimem.cli.commands.log import show_changes
 from pipimem.cli.options import NOTES, Chosen, channel, chosen, note_file
 from pipimem.cli.output import Failed, note, say
 from pipimem.runtime.history import ChannelHistory, LoggedChange
-from pipimem.runtime.notes import ChannelNotes
 from pipimem.runtime.opened_parts import run_alone
+from pipimem.runtime.stored_files import StoredFiles
 
 
 @click.command("edit")
@@ -22,7 +22,7 @@ def command(chosen: Chosen, channel: str, file: str | None) -> None:
     When the editor ends, what changed is told, and how it is taken back. The bot may go on
     meanwhile: what it writes is merged.
     """
-    path = chosen.part(ChannelNotes, channel).path(NOTES[file or "memory"])
+    path = chosen.part(StoredFiles, channel).path(NOTES[file or "memory"])
     with chosen.changing(ChannelHistory, channel) as history:
         before = _newest(history)
         if not path.exists():

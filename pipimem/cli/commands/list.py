@@ -13,8 +13,7 @@ from pipimem.cli.times import past_time
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Trust
-from pipimem.runtime.note_view import ListedEntry
-from pipimem.runtime.notes import ChannelNotes
+from pipimem.runtime.note_view import EntryList, ListedEntry
 from pipimem.runtime.opened_parts import run_alone
 
 _TEXT = 100
@@ -48,7 +47,7 @@ def command(
     day on which it expires unless it is recalled before.
     """
     found = run_alone(
-        chosen.part(ChannelNotes, channel).entries(
+        chosen.part(EntryList, channel).entries(
             kind=Kind(kind) if kind else None,
             trust=Trust(trust) if trust else None,
             older_than=Clock().now() - older_than if older_than else None,

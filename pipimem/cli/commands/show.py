@@ -12,9 +12,8 @@ from pipimem.cli.output import one_line, record, records, say
 from pipimem.cli.results import FORGOTTEN
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
-from pipimem.runtime.notes import ChannelNotes
 from pipimem.runtime.opened_parts import run_alone
-from pipimem.runtime.stored_talk import StoredTalk
+from pipimem.runtime.stored_files import StoredFiles
 
 _FILES = {**NOTES, "archive": File.ARCHIVE}
 _LOG = "log"
@@ -44,25 +43,24 @@ def command(
     """
     if file != _LOG and (count is not None or session is not None):
         raise click.UsageError("-n and --session are for `show CHANNEL log`")
+    stored = chosen.part(StoredFiles, channel)
     if file == _LOG:
-        talk = chosen.part(StoredTalk, channel)
-        messages = run_alone(talk.messages(count, session=session))
+        messages = run_alone(stored.messages(count, session=session))
         if as_json:
             records(map(_json, messages))
         else:
             _lines(messages)
         return
-    notes = chosen.part(ChannelNotes, channel)
-    texts = {name: run_alone(notes.text(_FILES[name])) for name in ([file] if file else NOTES)}
+    texts = {name: run_alone(stored.text(_FILES[name])) for name in ([file] if file else NOTES)}
     if as_json:
         for name, text in texts.items():
-            about = {"channel": channel, "file": name, "path": notes.path(_FILES[name])}
+            about = {"channel": channel, "file": name, "path": stored.path(_FILES[name])}
             record({**about, "text": text})
     elif file:
         _verbatim(texts[file])
     else:
         for name, text in texts.items():
-            say(f"── {notes.path(_FILES[name])} ──\n{text.strip() or '(empty)'}\n")
+            say(f"── {stored.path(_FILES[name])} ──\n{text.strip() or '(empty)'}\n")
 
 
 def _verbatim(text: str) -> None:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from itertools import chain
 from math import inf
 from shlex import quote
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +15,10 @@ from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, fields, minute, note, one_line, record, table
 from pipimem.clock import Clock
 from pipimem.runtime.channel_status import ChannelStatus, RecallWaits, channel_statuses
-from pipimem.runtime.fleet.overview import FleetOverview, fleet_overview
 from pipimem.runtime.health_report import Today, missing_embedder, today
+
+if TYPE_CHECKING:
+    from pipimem.runtime.fleet.overview import FleetOverview
 from pipimem.runtime.opened_parts import WorkspaceStore
 
 # Of the rules that wait, so many are told by who said them.
@@ -69,6 +72,8 @@ def _fleet(workspace: WorkspaceStore) -> FleetOverview | None:
     """The hosts that share the workspace; `None` on one host."""
     if workspace.fleet is None:
         return None
+    from pipimem.runtime.fleet.overview import fleet_overview  # of a fleet alone
+
     return fleet_overview(workspace.fleet)
 
 

@@ -1,22 +1,34 @@
-"""The messages of a channel as they are stored; no index, and nothing of recall."""
+"""The files and messages of a channel as they are stored, with all that they hide."""
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from types import NoneType
 
-from pipimem.errors import require_count, require_type
+from pipimem.errors import require_count, require_one_of, require_type
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.threads import run_in_thread
 
 
 @dataclass(slots=True, eq=False)
-class StoredTalk:
-    """The transcript of one conversation."""
+class StoredFiles:
+    """The files of one conversation, and its messages."""
 
     _access: ChannelAccess
+
+    def path(self, file: File) -> Path:
+        """Where a file is on disk, or will be."""
+        require_one_of(file, File, "file")
+        return self._access.folder / file
+
+    async def text(self, file: File) -> str:
+        """A file as it is on disk, with all that it hides; empty where there is none."""
+        require_one_of(file, File, "file")
+        return await run_in_thread(self._access.text, File(file))
 
     async def messages(
         self, count: int | None = None, *, session: str | None = None
