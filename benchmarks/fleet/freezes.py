@@ -18,6 +18,7 @@ from pipimem import Message
 from pipimem.errors import PipimemError
 from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.operations import Author
+from pipimem.settings import Settings
 from pipimem.store.fleet.database import Database
 from pipimem.store.forget.verify import traces
 from pipimem.store.health.channels import channel_findings
@@ -192,7 +193,7 @@ class Judge:
         yield from self._of_journal(hand=hand)
         yield from self._of_forgetting()
         workspace = WorkspaceStore.open(self._root)
-        for finding in channel_findings(workspace, self._store.folder, NOW):
+        for finding in channel_findings(workspace, self._store.folder, NOW, Settings()):
             if finding.wrong:
                 yield f"the doctor: {finding}"
 

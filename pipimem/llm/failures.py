@@ -13,7 +13,7 @@ from types import ModuleType
 
 from pipimem.errors import ModelUnavailable, SidecarError, described
 from pipimem.llm.request import ContextOverflow, KeyRefused, ModelBusy
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # The longest answer we ask for has 40 KB, the vectors of a request some 4 MB.
 _LIMIT_BYTES = 16 * 1024 * 1024

@@ -12,7 +12,7 @@ from math import isinf
 from typing import NoReturn
 
 from pipimem.errors import AnswerRefused
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # An answer has 40,000 characters at most, thinking in front of it some 100,000. A longer one is
 # refused with the reason.

@@ -35,7 +35,7 @@ from pipimem.llm.request import (
     PromptMessage,
     Schema,
 )
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 if TYPE_CHECKING:
     from litellm import ModelResponse

@@ -28,8 +28,8 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.text.dates import Span, mentioned, without_days
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import day_of, read_quote
-from pipimem.text.word_lists import Pattern
 
 _ASKED_FOR = "asked for"
 _SIGNS = Pattern(r"[\W_]+")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from difflib import SequenceMatcher
 
 from msgspec import structs
 
@@ -80,8 +81,6 @@ def with_lead_in(sources: Sequence[Message], messages: Mapping[str, Message]) ->
 
 def _takes_over(text: str, proposal: Message, accepted: Message) -> bool:
     """Whether a text has a stretch of a proposal that is not in the message that accepts it."""
-    from difflib import SequenceMatcher  # 6 ms that a start need not pay
-
     matcher = SequenceMatcher(None, text, proposal.content, autojunk=False)
     match = matcher.find_longest_match()
     stretch = text[match.a : match.a + match.size].strip()

@@ -15,7 +15,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.text.fence import escaped
 from pipimem.text.markdown.lines import white_folded
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # What marks a line as quoted, and who and when as a block puts them in front.
 _MARK = Pattern(r"[\s>＞]*(?:[-*+•]\s+|[>＞]\s*|[“「『\"'`](?=.))")

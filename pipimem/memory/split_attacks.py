@@ -15,7 +15,8 @@ from pipimem import resources
 from pipimem.notes.message import Message
 from pipimem.text.characters import HAN, has_han
 from pipimem.text.injection import injection_kind
-from pipimem.text.word_lists import Pattern, simplified
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import simplified
 from pipimem.text.words.segmentation import Segmenter
 
 _ENDS = ("。", ".", "!", "！", "?", "？", "…", "~", "～")

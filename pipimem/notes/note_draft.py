@@ -14,8 +14,7 @@ from pipimem.notes.ledger import Loss, Record, Tombstone
 from pipimem.notes.notes import Note, Notes, Refusal
 from pipimem.notes.operations import Change, Target
 from pipimem.text.characters import is_chinese
-from pipimem.text.markdown.line_edits import edited
-from pipimem.text.markdown.lines import indentation, white_folded
+from pipimem.text.markdown.lines import BOM, indentation, split_lines, white_folded, without_ending
 from pipimem.text.markdown.parser import INNER, BlockKind, Document, MarkdownBlock, Section, parsed
 
 # Twenty sources say enough; the newest are kept, for they are what a person would look up.
@@ -383,3 +382,58 @@ def _next_marker(section: Section) -> str:
     if numbered:
         return f"{numbered[1]}{int(numbered[2]) + 1}{numbered[3]}"
     return marker if marker.endswith((" ", "\t")) else f"{marker} "
+
+
+def edited(document: Document, edits: Sequence[tuple[int, int, Sequence[str]]]) -> str:
+    """The text of `document` with each span of lines `[start, end)` replaced by other lines.
+
+    The new lines are given without ending. `start == end` inserts. Several inserts at one place
+    keep their order. New lines get the ending of the document; a last line without one gets it only
+    if something now follows. A byte order mark stays on top. ValueError if spans overlap or lie
+    outside, or if a line holds a line break.
+    """
+    lines = list(document.lines)
+    mark = BOM if lines and lines[0].startswith(BOM) else ""
+    if mark:
+        lines[0] = lines[0].removeprefix(BOM)
+    result: list[str] = []
+    reached = 0
+    for start, end, added in sorted(edits, key=lambda edit: (edit[0], edit[1])):
+        if not reached <= start <= end <= len(lines):
+            raise ValueError(
+                f"the edit of lines {start} to {end} overlaps another or lies outside the text"
+            )
+        _append_kept(result, lines[reached:start])
+        _append_new(result, added, document.eol)
+        reached = end
+    _append_kept(result, lines[reached:])
+    return mark + "".join(result)
+
+
+def _append_kept(result: list[str], kept: Sequence[str]) -> None:
+    """Appends lines; a "\\r" before a lone "\\n" gets its own, or the two were one ending."""
+    if kept and kept[0].startswith("\n") and _ends_with(result, "\r"):
+        result[-1] += "\n"
+    result += kept
+
+
+def _append_new(result: list[str], added: Sequence[str], eol: str) -> None:
+    """Appends lines given without ending; a last line without one gets its ending first."""
+    if added and result and result[-1] and not _ends_with(result, "\n", "\r"):
+        result[-1] += eol
+    for line in added:
+        ended = _one_line(line) + eol
+        # A "\n" behind a "\r" would be no line of its own.
+        if ended == "\n" and _ends_with(result, "\r"):
+            ended = "\r"
+        result.append(ended)
+
+
+def _ends_with(lines: list[str], *endings: str) -> bool:
+    return bool(lines) and lines[-1].endswith(endings)
+
+
+def _one_line(line: str) -> str:
+    if without_ending(line) != line or len(split_lines(line)) > 1:
+        raise ValueError(f"{line[:40]!r} is more than one line; split it first")
+    return line

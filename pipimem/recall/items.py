@@ -23,9 +23,9 @@ from pipimem.resources import sections
 from pipimem.settings import SecretSettings
 from pipimem.text.characters import HAN
 from pipimem.text.dates.bounds import aware
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import day_of, read_quote
 from pipimem.text.secrets import NO_LIST, redacted
-from pipimem.text.word_lists import Pattern
 
 # What speaks for an item beside its words, and how many hundredths of its evidence it adds.
 Circumstance = tuple[str, float]

@@ -13,7 +13,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.recall.items import Item, Source
 from pipimem.recall.scoring import Term
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 
 class Intent(StrEnum):
@@ -92,7 +92,7 @@ def kind_terms(text: str) -> tuple[Term, ...]:
         [
             Term(_MARK + kind, _WEIGHT)
             for kind in KINDS
-            if _kind_finder(kind, "asked").find_in(lowered)
+            if _answer_kind_finder(kind, "asked").find_in(lowered)
         ]
     )
 
@@ -100,7 +100,7 @@ def kind_terms(text: str) -> tuple[Term, ...]:
 def kind_marks(text: str) -> list[str]:
     """The words under which `kind_terms` finds a text."""
     lowered = text[:_MOST_CHARS].lower()
-    return [_MARK + kind for kind in KINDS if _kind_finder(kind, "told").find_in(lowered)]
+    return [_MARK + kind for kind in KINDS if _answer_kind_finder(kind, "told").find_in(lowered)]
 
 
 def is_kind(term: Term) -> bool:
@@ -114,7 +114,8 @@ def is_mark(word: str) -> bool:
 
 
 @cache
-def _kind_finder(kind: str, side: str) -> PhraseFinder:
+def _answer_kind_finder(kind: str, side: str) -> PhraseFinder:
+    """Return the phrases by which a kind is `asked` or `told`."""
     return phrase_finder(resources.sections("recall/answer_kinds"), f"{kind} {side}")
 
 

@@ -30,7 +30,7 @@ from pipimem.recall.postings import pairs
 from pipimem.recall.scoring import Term
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.text.dates import mentioned, without_days
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 from pipimem.text.words.index_words import Words
 
 if TYPE_CHECKING:

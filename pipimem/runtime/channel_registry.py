@@ -178,8 +178,8 @@ async def _close(channel: Channel, *, consolidates: bool) -> None:
         if receipt is not None and receipt.state != "consolidated":
             # Nobody else would say so. Why is left to the receipt: a reason may quote the talk.
             _log.warning(
-                "a conversation was closed with talk that is not learnt yet (%s): the model "
-                "failed or took too long. It waits; `pipimem doctor` looks at model and key.",
+                "a conversation was closed with talk that is not learnt yet (%s): it is kept, and "
+                "learnt later. `pipimem doctor` looks for the cause.",
                 receipt.state,
             )
     else:

@@ -21,13 +21,18 @@ from pipimem.llm.usage_state import (
 )
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.runtime.embeddings import missing_library, recommended_embedder
-from pipimem.settings import BudgetSettings, SecretSettings, Settings, settings_from
+from pipimem.settings import BudgetSettings, Settings, settings_from
 from pipimem.sidecar.prompts import Prompts
 from pipimem.store.health.channels import channel_findings
-from pipimem.store.health.finding import Finding, worth_knowing, wrong
+from pipimem.store.health.finding import Finding, grouped, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
 from pipimem.store.health.own_state import arrival_findings, removal_findings
-from pipimem.store.health.system import background_findings, own_access_findings, system_findings
+from pipimem.store.health.system import (
+    background_findings,
+    own_access_findings,
+    system_findings,
+    writable_findings,
+)
 from pipimem.store.health.texts import text_findings
 from pipimem.store.workspace import USER_FILES, WORDS, WorkspaceStore
 from pipimem.text.secrets import NO_LIST
@@ -39,6 +44,7 @@ __all__ = [
     "Today",
     "bytes_of_logs",
     "findings",
+    "grouped",
     "logged_secrets",
     "missing_embedder",
     "recommended_embedder",
@@ -141,10 +147,9 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
 
     Secrets in logs come by `logged_secrets`, which takes long where there is much talk.
     """
-    workspace, own = WorkspaceStore.open(root), NO_LIST
+    workspace, settings = WorkspaceStore.open(root), Settings()
     try:
         settings = settings_from(workspace.human_text("pipimem.toml"))
-        own = settings.secrets
     except PipimemError as error:
         yield wrong("pipimem.toml", str(error))
     else:
@@ -168,10 +173,11 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     yield from arrival_findings(workspace)
     yield from removal_findings(workspace)
     for name in USER_FILES:
-        yield from text_findings(workspace.root / name, workspace.root, own)
+        yield from text_findings(workspace.root / name, workspace.root, settings)
+        yield from writable_findings(workspace.root / name, workspace.root)
     yield from _words(workspace)
     yield from _prompts(workspace)
-    yield from _channels(workspace, now, own)
+    yield from _channels(workspace, now, settings)
 
 
 def _today(
@@ -204,7 +210,7 @@ def bytes_of_logs(root: Path) -> int:
     return logged_bytes(WorkspaceStore.open(root))
 
 
-def _channels(workspace: WorkspaceStore, now: datetime, own: SecretSettings) -> Iterator[Finding]:
+def _channels(workspace: WorkspaceStore, now: datetime, settings: Settings) -> Iterator[Finding]:
     top = workspace.channels_folder
     try:
         folders = sorted(top.iterdir()) if os.path.lexists(top) else []
@@ -213,7 +219,7 @@ def _channels(workspace: WorkspaceStore, now: datetime, own: SecretSettings) -> 
         return
     for folder in folders:
         try:
-            yield from channel_findings(workspace, folder, now, own)
+            yield from channel_findings(workspace, folder, now, settings)
         except OSError as error:
             yield wrong(folder, worded(error))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import sys
 import traceback
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,7 +29,7 @@ from pipimem.errors import (
 )
 from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
-from pipimem.observer import Observer
+from pipimem.observer import Observer, Observers
 from pipimem.runtime.assistants import Assistants
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
@@ -36,13 +37,12 @@ from pipimem.runtime.embeddings import embeddings_of
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.service_queue import EMBEDDING, WARMING, Embedding, Warming
 from pipimem.runtime.maintenance.worker import IdleWork, MaintenanceWorker, Visit
-from pipimem.runtime.observability.chosen_observers import observers_of
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.tools.calls import ToolResult, called_in
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
 from pipimem.runtime.usage_sums import WAYS, By, UsageSum, usage_sums
 from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.settings import Settings, settings_from
+from pipimem.settings import ObservabilitySettings, Settings, settings_from
 from pipimem.sidecar.tasks import Assistant
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 
@@ -404,3 +404,30 @@ def _require_parts(
                 f"{name} must be an object of yours, not {value!r}. A model is named by `model`, "
                 "an embedder in pipimem.toml: name under [embedder]."
             )
+
+
+_OPENTELEMETRY = "opentelemetry.trace"
+
+
+def observers_of(settings: ObservabilitySettings) -> Observers:
+    """OpenTelemetry where the settings ask for it, or the process uses it; else none.
+
+    Where its API is asked for and missing, there is one warning.
+    """
+    wanted = settings.opentelemetry
+    if wanted == "never" or (wanted == "auto" and _OPENTELEMETRY not in sys.modules):
+        return Observers()
+    try:
+        # 90 ms where nothing has loaded it.
+        from pipimem.runtime.observability.opentelemetry_spans import OpenTelemetryObserver
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "opentelemetry":
+            raise
+        _log.warning(
+            "no spans: [observability] opentelemetry asks for them, and `pip install "
+            "opentelemetry-api` brings what is missing"
+        )
+        return Observers()
+    return Observers(
+        OpenTelemetryObserver(content=settings.content, channel_ids=settings.channel_ids)
+    )

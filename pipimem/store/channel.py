@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from pipimem.errors import DatabaseUnavailable, LockLost, PipimemError, StoreError
+from pipimem.errors import DatabaseUnavailable, JournalError, LockLost, PipimemError, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
@@ -47,6 +47,8 @@ _log = logging.getLogger("pipimem")
 
 # After so many attempts on a fresher text, what is saved meanwhile is merged instead.
 _TRIES = 2
+# A deletion hits one attempt; somebody who deletes one file after the other hits several.
+_RETRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +64,21 @@ class CommitRetry:
     carry_out: CarryOut | None
 
     def done(self) -> Committed:
-        """Commits, once more where the lock was lost or `.pipimem/` deleted meanwhile.
+        """Commits, again where the lock was lost or something of `.pipimem/` deleted meanwhile.
 
         Raises `StoreError` with everything as it was.
         """
-        try:
-            return self._attempted()
-        except CommitUnsure as unsure:
-            return unsure.committed if self._has_landed(unsure) else self._attempted()
-        except StoreError as error:
-            if not is_worth_retrying(error, self.opened.channel_folder):
-                raise
-            return self._attempted()
+        for _ in range(_RETRIES):
+            try:
+                return self._attempted()
+            except CommitUnsure as unsure:
+                has_landed = partial(self._has_landed, unsure)
+                if retry_when_deleted(self.opened.channel_folder, has_landed):
+                    return unsure.committed
+            except StoreError as error:
+                if not is_worth_retrying(error, self.opened.channel_folder):
+                    raise
+        return self._attempted()
 
     def _attempted(self) -> Committed:
         deadline = editor_saves.save_deadline()
@@ -106,9 +111,16 @@ class CommitRetry:
             _log.info("record %s is committed; its checkpoint is left to others", done.sequence)
 
     def _has_landed(self, unsure: CommitUnsure) -> bool:
-        """Whether what was being committed when another host took over stands in the journal."""
+        """Return whether the record is in the journal, or the notes have its texts.
+
+        They have them where the journal was deleted right behind the commit.
+        """
+        texts = unsure.committed.outcome.texts
         with self.opened.writing(self.wall, until=0.0) as working_copy:
-            has_landed = working_copy.state.journal.has(unsure.end)
+            has_landed = working_copy.state.journal.has(unsure.end) or (
+                bool(texts)
+                and all(working_copy.read_now(file).text == text for file, text in texts.items())
+            )
         if has_landed:
             self.recalls.clear()
         return has_landed
@@ -125,26 +137,33 @@ _S = TypeVar("_S", bound=_HasFolder)
 def retried_when_deleted(
     method: Callable[Concatenate[_S, _P], _T],
 ) -> Callable[Concatenate[_S, _P], _T]:
-    """A method that is called again where `.pipimem/` was deleted during the first call.
-
-    Or the lock file in it alone: then it is taken anew.
-    """
+    """A method that is called again where something of `.pipimem/` was deleted during a call."""
 
     @wraps(method)
     def call(self: _S, /, *args: _P.args, **options: _P.kwargs) -> _T:
-        try:
-            return method(self, *args, **options)
-        except StoreError as error:
-            if not is_worth_retrying(error, self.channel_folder):
-                raise
-            return method(self, *args, **options)
+        return retry_when_deleted(self.channel_folder, partial(method, self, *args, **options))
 
     return call
 
 
+def retry_when_deleted(channel_folder: ChannelFolder, work: Callable[[], _T]) -> _T:
+    """Return what `work` returns; call it again if something was deleted under it."""
+    for _ in range(_RETRIES):
+        try:
+            return work()
+        except StoreError as error:
+            if not is_worth_retrying(error, channel_folder):
+                raise
+    return work()
+
+
 def is_worth_retrying(error: StoreError, channel_folder: ChannelFolder) -> bool:
-    """Whether an error came by a lock that was lost, or by the deletion of `.pipimem/`."""
-    return isinstance(error, LockLost) or channel_folder.is_deleted
+    """Return whether an error came by a lost lock, or by a deletion in `.pipimem/`."""
+    return (
+        isinstance(error, LockLost | JournalError)
+        or isinstance(error.__cause__, FileNotFoundError)
+        or channel_folder.is_deleted
+    )
 
 
 # `past` and `forget` are imported where they are used: a recall that starts cold saves 5 ms.

@@ -25,7 +25,7 @@ from pipimem.store.disk.files import put_whole, remove
 from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_if_there
 from pipimem.store.identity import ChannelFolder
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 _NAME, _LOCK = "off_the_record.json", "off_the_record.lock"
 _KEY_BYTES = 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # To stand between brackets: 々 and 〇, the unified ideographs with extension A, those for
 # compatibility, and all beyond the basic plane.

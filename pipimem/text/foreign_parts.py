@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipimem.text.characters import HAN_CHARACTER
 from pipimem.text.injection import hidden
-from pipimem.text.word_lists import Pattern, replaced
+from pipimem.text.patterns import Pattern, replaced
 
 # In the order in which they are taken out: a forwarded mail may hold code. What nobody
 # sees goes first, so that nobody agrees to it with the mail around it.

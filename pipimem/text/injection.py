@@ -21,7 +21,8 @@ from urllib.parse import unquote
 
 from pipimem import resources
 from pipimem.text.characters import HAN, has_han
-from pipimem.text.word_lists import Pattern, simplified, stop_words
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import simplified, stop_words
 
 # Invisible characters in which ASCII can be smuggled begin here.
 _TAGS = 0xE0000

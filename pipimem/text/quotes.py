@@ -12,7 +12,7 @@ from datetime import date
 from typing import NamedTuple
 
 from pipimem.text.characters import is_chinese
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # A name as chats have them, up to a line of them; no bracket or colon may stand in it.
 _PREFIX = Pattern(

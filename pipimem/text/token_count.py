@@ -12,7 +12,7 @@ import unicodedata
 from math import ceil
 
 from pipimem.text.characters import HAN
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 _DENSE = r"\u3040-\u30ff\uac00-\ud7a3"
 _PIECES = Pattern(

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from pipimem.errors import PipimemError
 from pipimem.notes.kinds import File
 from pipimem.runtime.channel_overview import ORDERS, ChannelOverview, Order, OverviewPage
-from pipimem.runtime.health_report import Finding, findings
+from pipimem.runtime.health_report import Finding, findings, grouped
 from pipimem.web.pages import Pages, url
 from pipimem.web.request_fields import number_of
 
@@ -41,7 +41,7 @@ class HealthPage:
         return self._pages.rendered(
             request,
             "health.html",
-            findings=found,
+            findings=grouped(found),
             failing=[problem.sentence(name) for name, problem in failing],
             problems=sum(one.wrong for one in found),
         )

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import textwrap
 from pathlib import Path
+
+import pipimem
+from pipimem.runtime.deprecated import OLD_FILE_NAMES, OLD_NAMES
 
 from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
+HOUSE = ROOT / "pipimem"
 PAGES = sorted(
     [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").glob("*.md")],
     key=str,
 )
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)")
+# Pages that name files of the repository; `docs/guide/moving.md` names files of other projects.
+NAMING = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs" / "design").glob("*.md"))]
+_PATH = re.compile(r"`((?:[\w.*-]+/)*[\w*-]+\.(?:py|md|txt|toml|sql|patch)|(?:[\w.-]+/)+)`")
+_CODE = re.compile(r"^ *```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+# Pages about old names, and the page that is made of api.in.md, with signatures that are no code.
+UNCHECKED = {"CHANGELOG.md", "upgrading.md", "api.md"}
+OLD_ROOT_NAMES = {*pipimem._MOVED_TO, *pipimem._RENAMED}
 
 
 @each("page", PAGES)
@@ -20,6 +33,57 @@ def test_links_lead_somewhere(page: Path) -> None:
     """A moved page takes its links along."""
     targets = _LINK.findall(page.read_text("utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+@each("page", NAMING)
+def test_named_files_are_there(page: Path) -> None:
+    """A path begins in `pipimem/` or at the top; a bare name is that of some file."""
+    paths = {*_PATH.findall(page.read_text("utf-8"))}
+    assert sorted(path for path in paths if not _is_there(path)) == []
+
+
+def _is_there(path: str) -> bool:
+    if path.startswith(".pipimem/"):
+        return True  # in a channel
+    if "/" in path:
+        return any(any(root.glob(path)) for root in (ROOT, HOUSE))
+    folders = (HOUSE, ROOT / "tests", ROOT / "docs")
+    return any(ROOT.glob(path)) or any(any(folder.rglob(path)) for folder in folders)
+
+
+@each("page", [page for page in PAGES if page.name not in UNCHECKED])
+def test_python_of_the_pages_has_no_old_names(page: Path) -> None:
+    """Names of 0.2 warn; readers copy the code of a page."""
+    found: list[str] = []
+    for code in _CODE.findall(page.read_text("utf-8")):
+        for node in ast.walk(ast.parse(textwrap.dedent(code))):
+            found += _old_names(node)
+    assert found == []
+
+
+def _old_names(node: ast.AST) -> list[str]:
+    """Return the names of 0.2 in an import, in a parameter, or on what a channel's name has."""
+    match node:
+        case ast.ImportFrom(module="pipimem", names=aliases):
+            return [name.name for name in aliases if name.name in OLD_ROOT_NAMES]
+        case ast.keyword(arg="sees_from"):
+            return ["sees_from"]
+        case ast.Attribute(value=ast.Attribute(attr="notes" | "history" | "talk")):
+            return []  # a name of a part, such as channel.notes.entries
+        case ast.Attribute(value=value, attr=name) if name in OLD_NAMES:
+            return [name] if "channel" in ast.unparse(value) else []
+        case _:
+            return []
+
+
+@each("guide", ["docs/guide", "docs/guide/zh-CN"])
+def test_upgrading_has_each_old_name(guide: str) -> None:
+    """A warning leads here; errors and settings are named as groups."""
+    text = (ROOT / guide / "upgrading.md").read_text("utf-8")
+    results = pipimem._MOVED["pipimem.results"].split()
+    names = {*OLD_NAMES, *OLD_FILE_NAMES, *pipimem._RENAMED, *results, "sees_from"}
+    missing = {name for name in names if not re.search(rf"\b{name}\b", text, re.ASCII)}
+    assert missing == set()
 
 
 def test_the_table_of_examples_has_each_of_them() -> None:

@@ -135,7 +135,7 @@ async def test_the_cron_job_maintains_packs_and_checks(root: Path, tmp_path: Pat
     os.utime(old, (0, 0))
     done = cron(root, backups)
     assert done.returncode == 0, done.stderr
-    assert "All is well." in done.stdout + done.stderr
+    assert "No problems." in done.stdout + done.stderr
     (pack,) = backups.iterdir()
     assert pack.stat().st_mode & 0o077 == 0
     with tarfile.open(pack) as packed:

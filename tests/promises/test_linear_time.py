@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 from shutil import rmtree
 
 import anyio
@@ -590,6 +591,34 @@ def test_ten_times_the_text_takes_about_ten_times_as_long(
     root = tmp_path / "workspace"
     seconds_of(everything, root, "tea ", 100)
     growth = growth_of(everything, root, unit, SHORT, SHORT_FLOOR, SHORT_RATIO)
+    count_trials()
+    assert growth.ratio <= SHORT_RATIO, str(growth)
+
+
+async def doctor(trial: Trial) -> None:
+    """The text is MEMORY.md, HISTORY.md and log.jsonl of a channel."""
+    for name in ("MEMORY.md", "HISTORY.md", "log.jsonl"):
+        trial.file(f"channels/{CHANNEL}/{name}", trial.text)
+    trial.command("doctor")
+
+
+def test_doctor_takes_time_in_proportion_to_lines_of_junk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count_trials: Callable[..., None]
+) -> None:
+    """400 and 4,000 entries of random letters, of which no pair is rare."""
+    dice = Random(1)
+    junk = [
+        f"- {' '.join(''.join(dice.choices('abcdefghij', k=5)) for _ in range(6))}\n"
+        for _ in range(4_000)
+    ]
+
+    def lines_of_junk(_: str, count: int) -> str:
+        return "".join(junk[:count])
+
+    monkeypatch.setattr(sys.modules[__name__], "repeated", lines_of_junk)
+    root = tmp_path / "workspace"
+    fixed = seconds_of(doctor, root, "", 1)
+    growth = growth_of(doctor, root, "", (400, 4_000), COMMAND_FLOOR, SHORT_RATIO, fixed)
     count_trials()
     assert growth.ratio <= SHORT_RATIO, str(growth)
 

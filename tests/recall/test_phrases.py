@@ -9,8 +9,9 @@ from typing import Any
 from pipimem import resources
 from pipimem.recall import phrases, query
 from pipimem.recall.phrases import weak_words
-from pipimem.text.word_lists import Pattern, stop_words
-from pipimem.text.words.index_words import Stemmer
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import stop_words
+from pipimem.text.words.stemmer import Stemmer
 
 from tests.cases import each
 

@@ -295,5 +295,20 @@ async def test_what_could_not_be_learnt_at_the_end_is_logged(
         channel = await pipimem.channel("room")
         turn = await channel.before_turn(said, speaker="Tom")
         await channel.after_turn(turn, [Message.user(said, speaker="Tom"), Message.assistant("ok")])
-    assert "closed with talk that is not learnt yet (deferred): the model " in caplog.text
+    assert "closed with talk that is not learnt yet (deferred): it is kept" in caplog.text
     assert "Fridays" not in caplog.text
+
+
+@pytest.mark.anyio
+async def test_offline_no_model_is_blamed_for_what_is_not_learnt(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A note that is no text keeps the talk waiting, and there is no model."""
+    root = workspace(tmp_path)
+    async with Pipimem(root, model="offline") as pipimem:
+        channel = await pipimem.channel("room")
+        await channel.after_turn(None, [Message.user("we never deploy on Fridays")])
+        (root / "channels/room/MEMORY.md").write_bytes(b"- caf\xe9\n")
+    said = [record.message for record in caplog.records if "not learnt yet" in record.message]
+    assert len(said) == 1
+    assert "model" not in said[0]

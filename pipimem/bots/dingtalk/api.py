@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+
 from pipimem.bots.dingtalk.frames import LOOPBACK, Credentials, json_object
 
 _SECONDS = aiohttp.ClientTimeout(total=10.0)

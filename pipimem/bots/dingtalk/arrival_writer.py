@@ -11,6 +11,7 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 
 from anyio import to_thread
+
 from pipimem.errors import PipimemError
 from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, ArrivalKey
 

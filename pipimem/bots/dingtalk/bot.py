@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 from anyio import to_thread
+
 from pipimem.bots.dingtalk.api import DingTalkApi
 from pipimem.bots.dingtalk.arrival_writer import Acknowledgements, ArrivalWriter, is_durable
 from pipimem.bots.dingtalk.bot_context import BotContext, Permissions, Slots

@@ -10,6 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from anyio import to_thread
+
 from pipimem.bots.dingtalk.api import DingTalkRefusal
 from pipimem.bots.dingtalk.bot_context import BotContext
 from pipimem.bots.dingtalk.delivery import new_card

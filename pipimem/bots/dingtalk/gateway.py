@@ -12,6 +12,7 @@ from typing import Protocol
 from urllib.parse import quote
 
 import aiohttp
+
 from pipimem.bots.dingtalk.api import DingTalkApi, DingTalkRefusal, StreamAddress
 from pipimem.bots.dingtalk.failures import log_failure
 from pipimem.bots.dingtalk.frames import (

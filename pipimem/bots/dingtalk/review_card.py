@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 from anyio import to_thread
+
 from pipimem.bots.dingtalk.bot_context import Permissions
 from pipimem.bots.dingtalk.incoming import CardClick
 from pipimem.bots.dingtalk.replies import Wording

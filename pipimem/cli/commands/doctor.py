@@ -11,7 +11,13 @@ from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import Failed, counted, fields, note, progress, record, say, table
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, worded
-from pipimem.runtime.health_report import Finding, bytes_of_logs, findings, logged_secrets
+from pipimem.runtime.health_report import (
+    Finding,
+    bytes_of_logs,
+    findings,
+    grouped,
+    logged_secrets,
+)
 
 
 @click.command("doctor")
@@ -28,7 +34,10 @@ def command(chosen: Chosen, fix: bool, as_json: bool) -> None:
     Settings, files that cannot be read, entries, secrets in files, logs and titles, damage, modes,
     what was set aside, the disk, the model's key, today's budget.
 
-    Changes nothing without --fix. Ends with 1 where there is a problem to fix.
+    Findings that are alike share a line, with their number and the first places; --json has all.
+
+    Changes nothing without --fix. The exit code is 1 if a problem ("wrong") is left, and 0 if all
+    that is left are remarks ("note").
     """
     now = Clock().now()
     found = _found(chosen, now)
@@ -63,11 +72,11 @@ def _json(one: Finding) -> dict[str, object]:
 
 
 def _show(found: Sequence[Finding], *, hints: bool) -> None:
-    table(("", "where", "what"), map(_row, found))
+    table(("", "where", "what"), map(_row, grouped(found)))
     if hints and any(one.mend for one in found):
         note("`pipimem doctor --fix` mends some of this")
     if not any(one.wrong for one in found):
-        say("All is well.")
+        say("No problems.")
 
 
 def _row(one: Finding) -> tuple[str, str, str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from types import ModuleType
 
 import click
 
 from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import Failed, note, say
 from pipimem.cli.running import run
+from pipimem.errors import SettingsError
 from pipimem.runtime.opened_parts import WorkspaceStore
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -32,17 +35,26 @@ def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa
     """
     if not _ROLE.fullmatch(role):
         raise click.UsageError("--role takes small letters, digits and _.")
-    fleet = None if prints else chosen.store().fleet
-    if fleet is None and not prints:
-        raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
-    from pipimem.runtime.fleet.job_queue import make_tables, tables_sql  # an extra's library
-
-    if fleet is None:
-        click.echo(tables_sql(role))
+    if prints:
+        click.echo(_job_queue().tables_sql(role))
         return
-    run(lambda: make_tables(fleet.database))
+    fleet = chosen.store().fleet
+    if fleet is None:
+        raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
+    run(partial(_job_queue().make_tables, fleet.database))
     say("the tables are there")
     note(_next(chosen.store()))
+
+
+def _job_queue() -> ModuleType:
+    """Return the module that asks Procrastinate. Raises `SettingsError` without it."""
+    try:
+        from pipimem.runtime.fleet import job_queue
+    except ImportError as error:
+        raise SettingsError(
+            "The tables of [fleet] need Procrastinate: pip install 'pipimem[fleet]'"
+        ) from error
+    return job_queue
 
 
 def _next(workspace: WorkspaceStore) -> str:

@@ -13,8 +13,8 @@ from pipimem.recall.items import Item
 from pipimem.recall.scoring import Part
 from pipimem.recall.transcript.transcript_index import END, TranscriptIndex
 from pipimem.text.dates.bounds import aware
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import words_said
-from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Bag, Words
 from pipimem.text.words.similarity import near_duplicate
 

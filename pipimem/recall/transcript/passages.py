@@ -20,10 +20,10 @@ from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person
 from pipimem.recall.transcript.rank import blocks_between, blocks_to_weigh, weighed
 from pipimem.recall.transcript.transcript_index import FORMULA, Shape, TranscriptIndex, between
 from pipimem.text.dates import without_days
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
 from pipimem.text.talk.asking import off_the_record
 from pipimem.text.token_count import ELLIPSIS, clipped
-from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import REWORDED, alike, bigrams
 

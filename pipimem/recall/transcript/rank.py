@@ -73,7 +73,7 @@ def blocks_to_weigh(
         return Blocks()
     sums: dict[int, float] = {}
     seen = 0
-    for weight, places in sorted(_evidence(index, query, formula), key=_place_count):
+    for weight, places in sorted(_evidence(index, query, formula), key=_count_places):
         if seen and seen + len(places) > effort * _MOST_PLACES:
             break
         seen += len(places)
@@ -120,7 +120,7 @@ def _evidence(
         yield formula.person, newest(index, query.people)
 
 
-def _place_count(evidence: tuple[float, Sequence[int]]) -> int:
+def _count_places(evidence: tuple[float, Sequence[int]]) -> int:
     return len(evidence[1])
 
 

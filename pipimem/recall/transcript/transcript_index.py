@@ -19,8 +19,8 @@ from pipimem.recall.items import Item
 from pipimem.recall.phrases import NAMES_A_TIME, says
 from pipimem.recall.postings import Spelling, pairs
 from pipimem.text.dates.calendar_words import SHORT
+from pipimem.text.patterns import Pattern
 from pipimem.text.talk.asking import may_be_off_the_record
-from pipimem.text.word_lists import Pattern
 from pipimem.text.words.index_words import Words
 
 

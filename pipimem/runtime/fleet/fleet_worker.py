@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -23,54 +22,10 @@ from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.fleet.usage import Visits, seconds_until
+from pipimem.store.fleet.usage import seconds_until
 from pipimem.store.schedule import channel_stamps
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
-
-# One statement for all channels that were talked in within so many seconds. What a process that is
-# killed had not told yet, the next comparison of all files finds.
-_PAUSE = 1.0
-
-
-@dataclass(slots=True, eq=False)
-class DueTimes:
-    """The due times of channels that this process talks in; on one event loop."""
-
-    visits: Visits
-    idle_seconds: float
-    _talked: set[str] = field(default_factory=set)
-    _event: anyio.Event = field(default_factory=anyio.Event)
-
-    def message_received(self, folder: str) -> None:
-        """There was talk in the channel of a folder."""
-        self._talked.add(folder)
-        self._event.set()
-
-    async def run(self) -> None:
-        """Writes due times until cancelled; raises `StoreError` with nothing forgotten."""
-        while True:
-            await self._event.wait()
-            self._event = anyio.Event()
-            await self._write()
-            await anyio.sleep(_PAUSE)
-
-    async def _write(self) -> None:
-        talked, self._talked = self._talked, set()
-        with ExitStack() as on_failure:
-            on_failure.callback(self._add_again, talked)
-            await to_thread.run_sync(partial(self.visits.put_off, talked, self.idle_seconds))
-            on_failure.pop_all()
-
-    def _add_again(self, talked: set[str]) -> None:
-        self._talked |= talked
-        self._event.set()
-
-
-def due_times_of(fleet: Fleet, settings: MaintenanceSettings) -> DueTimes:
-    """Those of a workspace in a fleet."""
-    return DueTimes(Visits(fleet.database, fleet.name), settings.idle_seconds)
-
 
 # So many channels are claimed in one statement.
 _CLAIMED_AT_ONCE = 20
@@ -116,17 +71,12 @@ class FleetWorker:
             report,
         )
 
-    @property
-    def visits(self) -> Visits:
-        """When channels are due."""
-        return Visits(self.fleet.database, self.fleet.name)
-
     async def run(self) -> None:
         """Claims channels and does jobs until cancelled; a failing database costs pauses.
 
         Raises `DatabaseUnavailable` where it does not answer at the beginning.
         """
-        await to_thread.run_sync(self.visits.waiting)
+        await to_thread.run_sync(self.fleet.visits.waiting)
         queue = JobQueue.of(self.fleet.database.address, self.fleet.name, self.do_job)
         async with queue.opened(), anyio.create_task_group() as tasks:
             tasks.start_soon(self.background.keep, _JOB, partial(self._dispatch, queue))
@@ -138,7 +88,7 @@ class FleetWorker:
         """Puts the open jobs of channels that are due into the queue, again and again."""
         while True:
             await self._scan_if_due()
-            claimed = await to_thread.run_sync(self.visits.claim, _CLAIMED_AT_ONCE)
+            claimed = await to_thread.run_sync(self.fleet.visits.claim, _CLAIMED_AT_ONCE)
             for folder in claimed:
                 await self.look_at(folder, queue)
             if not claimed:
@@ -155,7 +105,7 @@ class FleetWorker:
         """Queues the open jobs of a channel, or notes when it is next due."""
         channel = await to_thread.run_sync(self.open_for_visit, folder)
         if channel is None:
-            await to_thread.run_sync(self.visits.set, folder, None)
+            await to_thread.run_sync(self.fleet.visits.set, folder, None)
             return
         try:
             await to_thread.run_sync(channel.store.take_in_spool)
@@ -183,7 +133,7 @@ class FleetWorker:
             with self.fleet.listener.stopping(folder, stop):
                 await self._done(folder, kind, channel)
         if scope.cancelled_caught:
-            await to_thread.run_sync(self.visits.set, folder, RETRY_AFTER_CANCEL)
+            await to_thread.run_sync(self.fleet.visits.set, folder, RETRY_AFTER_CANCEL)
 
     async def _done(self, folder: str, kind: str, channel: ChannelUpkeep) -> None:
         outcome = await self.background.attempt(
@@ -214,11 +164,11 @@ class FleetWorker:
             again = later(self.clock.now(), _STILL_OPEN)
             opening = min(opening or again, again)
         seconds = None if opening is None else seconds_until(opening, self.clock.now())
-        await to_thread.run_sync(self.visits.set, folder, seconds)
+        await to_thread.run_sync(self.fleet.visits.set, folder, seconds)
         return opening
 
     async def _postpone(self, folder: str, name: str, why: str, pause: float = 600.0) -> None:
-        await to_thread.run_sync(self.visits.set, folder, pause)
+        await to_thread.run_sync(self.fleet.visits.set, folder, pause)
         if self.report is not None:
             self.report(Visit(name, problem=why))
 
@@ -232,6 +182,6 @@ class FleetWorker:
         def scan() -> None:
             found = channel_stamps(self.store.channels_folder)
             marks = {folder: stamp.mark for folder, stamp in found}
-            self.visits.mark(marks, self.settings.idle_seconds)
+            self.fleet.visits.mark(marks, self.settings.idle_seconds)
 
         await to_thread.run_sync(scan)

@@ -16,7 +16,7 @@ from procrastinate import App, PsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.schema import SchemaManager
 
-from pipimem.errors import SettingsError, StoreError
+from pipimem.errors import StoreError
 from pipimem.resources import fleet_rights, fleet_schema
 from pipimem.runtime.fleet.overview import queue_name
 from pipimem.store.fleet.database import Database
@@ -151,37 +151,19 @@ class JobQueue:
             worker.result()
 
 
-def schema() -> str:
-    """The statements that make Procrastinate's tables."""
-    return str(SchemaManager.get_schema())
-
-
 def _unreachable(error: Exception) -> StoreError:
     # The message of the driver may hold the address, and with it a password.
     cause = error.__cause__ or error
     return StoreError(f"the database of the fleet did not answer: {type(cause).__name__}")
 
 
-_MISSING = "The tables of [fleet] need Procrastinate: pip install 'pipimem[fleet]'"
-
-
 async def make_tables(database: Database) -> None:
-    """Makes the tables that are missing. Raises `StoreError`, `SettingsError` without `[fleet]`."""
-    try:
-        from pipimem.runtime.fleet.job_queue import JobQueue
-    except ImportError as error:
-        raise SettingsError(_MISSING) from error
+    """Makes the tables that are missing. Raises `StoreError`."""
     await to_thread.run_sync(database.create)
     await JobQueue.create(database.address)
 
 
 def tables_sql(role: str) -> str:
-    """What an administrator runs once: all tables, then the rights of a role.
-
-    Raises `SettingsError` without `pipimem[fleet]`.
-    """
-    try:
-        from pipimem.runtime.fleet.job_queue import schema
-    except ImportError as error:
-        raise SettingsError(_MISSING) from error
-    return "\n".join((fleet_schema(), schema(), fleet_rights().replace("pipimem_bot", role)))
+    """What an administrator runs once: all tables, then the rights of a role."""
+    tables = str(SchemaManager.get_schema())
+    return "\n".join((fleet_schema(), tables, fleet_rights().replace("pipimem_bot", role)))

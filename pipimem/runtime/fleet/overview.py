@@ -8,7 +8,6 @@ from datetime import datetime
 
 from pipimem.errors import DatabaseUnavailable
 from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.fleet.usage import Visits
 from pipimem.store.health.finding import Finding, wrong
 
 # The name of an owner ends with its process and a random part.
@@ -56,7 +55,7 @@ def fleet_overview(fleet: Fleet) -> FleetOverview:
     """How a fleet stands. Raises `DatabaseUnavailable`."""
     found = fleet.database.rows(_HOSTS, {"beginning": f"{fleet.name}/"})
     hosts = tuple(FleetHost(str(name), count, seen) for name, count, seen in found)
-    due, _ = Visits(fleet.database, fleet.name).waiting()
+    due, _ = fleet.visits.waiting()
     waiting, under_way, workers = 0, 0, 0
     if fleet.database.rows(_HAS_QUEUE)[0][0]:
         queue = {"queue": queue_name(fleet.name)}

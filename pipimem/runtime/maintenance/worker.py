@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -32,7 +32,7 @@ from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
 
 if TYPE_CHECKING:
-    from pipimem.runtime.fleet.fleet_worker import DueTimes
+    from pipimem.store.fleet.usage import Visits
 
 
 # Seconds until a channel is looked at again whose work took the process down with it.
@@ -301,6 +301,45 @@ def _program() -> str:
     return f"python -m {path.parent.name}" if path.name == "__main__.py" else path.name
 
 
+# One statement for all channels that were talked in within so many seconds. What a process that is
+# killed had not told yet, the next comparison of all files finds.
+_TELLING_PAUSE = 1.0
+
+
+@dataclass(slots=True, eq=False)
+class DueTimes:
+    """The due times of channels that this process talks in; on one event loop."""
+
+    visits: Visits
+    idle_seconds: float
+    _talked: set[str] = field(default_factory=set)
+    _event: anyio.Event = field(default_factory=anyio.Event)
+
+    def message_received(self, folder: str) -> None:
+        """There was talk in the channel of a folder."""
+        self._talked.add(folder)
+        self._event.set()
+
+    async def run(self) -> None:
+        """Writes due times until cancelled; raises `StoreError` with nothing forgotten."""
+        while True:
+            await self._event.wait()
+            self._event = anyio.Event()
+            await self._write()
+            await anyio.sleep(_TELLING_PAUSE)
+
+    async def _write(self) -> None:
+        talked, self._talked = self._talked, set()
+        with ExitStack() as on_failure:
+            on_failure.callback(self._add_again, talked)
+            await to_thread.run_sync(partial(self.visits.put_off, talked, self.idle_seconds))
+            on_failure.pop_all()
+
+    def _add_again(self, talked: set[str]) -> None:
+        self._talked |= talked
+        self._event.set()
+
+
 Report = Callable[["Visit"], None]
 # The job, as the operator reads of it.
 DUE_TIMES = "telling the fleet of talk"
@@ -317,9 +356,8 @@ class IdleWork:
     def __post_init__(self) -> None:
         fleet = self.worker.store.fleet
         if fleet is not None:
-            from pipimem.runtime.fleet.fleet_worker import due_times_of  # of a fleet alone
-
-            self._due_times = due_times_of(fleet, self.worker.settings.maintenance)
+            idle_seconds = self.worker.settings.maintenance.idle_seconds
+            self._due_times = DueTimes(fleet.visits, idle_seconds)
 
     def message_received(self, folder: str) -> None:
         """Puts off the idle work of a channel in which a message came."""

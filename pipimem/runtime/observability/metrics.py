@@ -97,8 +97,8 @@ _PROC = Path("/proc/self")
 _START_FIELD = 19
 
 
-def process_families(proc: Path = _PROC) -> list[tuple[Metric, Samples]]:
-    """Processor time, memory, open files, and when the process began."""
+def measure_process(proc: Path = _PROC) -> list[tuple[Metric, Samples]]:
+    """Return processor time, memory, open files, and when the process began."""
     figures: list[tuple[Metric, Samples]] = [(names.PROCESS_CPU, {(): time.process_time()})]
     try:
         pages = int((proc / "statm").read_text("ascii").split()[1])
@@ -329,7 +329,7 @@ class Metrics:
             families += self._of_files()
         except (PipimemError, OSError):
             pass  # the readiness has said so, and the others are worth having
-        families += process_families()
+        families += measure_process()
         families.append((names.SCRAPE, {(): round(time.perf_counter() - began, 6)}))
         return rendered(families)
 

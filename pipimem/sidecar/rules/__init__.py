@@ -40,24 +40,24 @@ class Offline:
 
     def _answered(self, task: Task) -> Answer:
         # Imported with the first task, so that a workspace opens quickly.
-        from pipimem.sidecar.rules.consolidating import consolidated
-        from pipimem.sidecar.rules.refreshing import refreshed
-        from pipimem.sidecar.rules.tidying import folded, tidied
+        from pipimem.sidecar.rules import consolidating, refreshing, tidying
 
         if self._words is None:
             self._words = Words(Segmenter())
         match task:
             case Consolidate(session=str(session)):
-                sheet = refreshed(Refresh(task.now, session, task.window, task.before), self._words)
-                return replace(consolidated(task, self._words), sheet=sheet.sections)
+                refresh = Refresh(task.now, session, task.window, task.before)
+                refresh = Refresh(task.now, session, task.window, task.before)
+                sheet = refreshing.refreshed(refresh, self._words)
+                return replace(consolidating.consolidated(task, self._words), sheet=sheet.sections)
             case Consolidate():
-                return consolidated(task, self._words)
+                return consolidating.consolidated(task, self._words)
             case Refresh():
-                return refreshed(task, self._words)
+                return refreshing.refreshed(task, self._words)
             case Tidy():
-                return tidied(task)
+                return tidying.tidied(task)
             case Fold():
-                return folded(task, self._words)
+                return tidying.folded(task, self._words)
             case Rerank():
                 # Recall's own ranking is the best these rules know.
                 return Reranked(tuple(range(1, len(task.candidates) + 1)))

@@ -93,7 +93,7 @@ class Committed:
 
 
 class CommitUnsure(LockLost):
-    """Another host took the lock over in the middle of a commit.
+    """Another host took the lock over in the middle of a commit, or its record was deleted.
 
     It is done, as `committed` says, if the journal has the place `end`.
     """
@@ -136,18 +136,23 @@ def commit(
     )
     record = replace(record, delta=recalls.folded(ledger, record.delta))
     records = [_edits(working_copy, view, wall), record] if view.edited else [record]
+    committed = Committed(record.sequence, outcome)
     try:
         if not _acknowledged(working_copy, view, records, outcome.texts, insists=insists):
             return None
     except AppendUnsure as error:
-        raise CommitUnsure(str(error), error.end, Committed(record.sequence, outcome)) from error
-    recalls.clear()
+        raise CommitUnsure(str(error), error.end, committed) from error
+    end = working_copy.state.place
     try:
         publish(working_copy, wall)
-    except StoreError:
-        # The commit is acknowledged: what failed is done by the next holder of the lock.
+    except StoreError as error:
+        # The commit is durable: what failed is done by the next holder of the lock, who reads of
+        # it in the journal. Where that was deleted by now nobody knows of the prepared texts.
         working_copy.clear()
-    return Committed(record.sequence, outcome)
+        if not working_copy.state.journal.has(end):
+            raise CommitUnsure(str(error), end, committed) from error
+    recalls.clear()
+    return committed
 
 
 def journal_edits(working_copy: WorkingCopy, now: datetime) -> None:

@@ -42,7 +42,7 @@ from pipimem.store.disk.syscalls import (
 from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import JOB_LOCK, Listener
-from pipimem.store.fleet.usage import FleetUsage
+from pipimem.store.fleet.usage import FleetUsage, Visits
 from pipimem.store.transcript.spool import TalkSpool
 
 
@@ -250,6 +250,11 @@ class Fleet:
         Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
         """
         return self.lock(folder / ".pipimem" / JOB_LOCK).taken(timeout)
+
+    @property
+    def visits(self) -> Visits:
+        """When channels of the workspace are due, by all hosts."""
+        return Visits(self.database, self.name)
 
     @property
     def leases(self) -> Leases:

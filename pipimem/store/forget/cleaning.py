@@ -1,33 +1,26 @@
-"""Removes forgotten text from past texts, archive, transcript, arrivals and usage ledger."""
+"""Removes forgotten text from past texts, the archive, and a message of the transcript."""
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import StoreError, UnreadableNote
+from pipimem.errors import UnreadableNote
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author
-from pipimem.store import identity
-from pipimem.store.arrivals import arrival_files, arrival_line, arrival_of
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.manual_edits import View, removed_again
 from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import appended_files, json_lines
 from pipimem.store.disk.editor_saves import is_recent
 from pipimem.store.disk.exchange import displace
 from pipimem.store.disk.files import (
     HALF,
     prepare,
-    put_whole,
     read,
     remove,
     resolved,
@@ -35,8 +28,9 @@ from pipimem.store.disk.files import (
     tag_of,
     temporary_for,
 )
-from pipimem.store.disk.syscalls import opened, store_errors, sync_data, sync_folder
-from pipimem.store.forget.targets import ForgetTargets, blanked_message, without
+from pipimem.store.disk.syscalls import sync_folder
+from pipimem.store.forget.log_lines import clean_transcript
+from pipimem.store.forget.targets import ForgetTargets, without
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH
@@ -49,7 +43,6 @@ from pipimem.store.merge.forgotten_lines import (
 from pipimem.store.merge.merge_base import PastText
 from pipimem.store.merge.three_way import only_added
 from pipimem.store.transcript.log import Transcript
-from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.markdown.lines import split_lines
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
@@ -174,95 +167,6 @@ def _merged(standing: str, displaced: str, tag: str) -> str:
     return only_added(standing, standing, displaced)
 
 
-@dataclass(frozen=True, slots=True)
-class _Held:
-    """A line that holds a target: the byte where it begins, and what is to stand there."""
-
-    at: int
-    line: bytes
-    clean: bytes
-
-
-def held_arrivals(working_copy: WorkingCopy, targets: ForgetTargets) -> dict[Path, int]:
-    """How many lines of each file of the workspace hold a target, of this channel or damaged."""
-    channel, files = _channel(working_copy), arrival_files(working_copy.root).values()
-    counts = {path: len(list(_held_in(path, channel, targets))) for path in files}
-    return {path: count for path, count in counts.items() if count}
-
-
-def clean_arrivals(working_copy: WorkingCopy, targets: ForgetTargets) -> None:
-    """Overwrites the lines with as many bytes: emptied messages, which keep their ids, and blanks.
-
-    Looks again until none is left, for a bot may have written the file anew. Raises `StoreError`
-    where it does so each time.
-    """
-    channel = _channel(working_copy)
-    for path in arrival_files(working_copy.root).values():
-        for _ in range(_TRIES):
-            held = list(_held_in(path, channel, targets))
-            if not held:
-                break
-            _overwrite_lines(path, held)
-        else:
-            raise StoreError(f"{path}: it kept changing; try again")
-
-
-def _channel(working_copy: WorkingCopy) -> str:
-    """The platform's id of a channel, which its arrivals name."""
-    known = identity.load(working_copy.folder)
-    return known.id if known else working_copy.folder.name
-
-
-def _held_in(path: Path, channel: str, targets: ForgetTargets) -> Iterator[_Held]:
-    at = 0
-    for data in appended_files.lines(path):
-        clean = _clean(data, channel, targets)
-        if clean != data:
-            yield _Held(at, data, clean)
-        at += len(data)
-
-
-def _clean(data: bytes, channel: str, targets: ForgetTargets) -> bytes:
-    """A line without the targets, of the same length."""
-    arrival = arrival_of(data)
-    if arrival is None:  # nobody knows whose it is, and nobody takes it in
-        return _blanks(len(data)) if targets.are_in(data.decode("utf-8", "replace")) else data
-    if arrival.channel != channel:
-        return data
-    message = blanked_message(arrival.message, targets)
-    title = "" if targets.are_in(arrival.title) else arrival.title
-    if (message, title) == (arrival.message, arrival.title):
-        return data
-    clean = arrival_line(replace(arrival, message=message, title=title))
-    return clean + _blanks(len(data) - len(clean))
-
-
-def _blanks(length: int) -> bytes:
-    """A line of blanks, nothing for no byte."""
-    return b" " * (length - 1) + b"\n" if length else b""
-
-
-def _overwrite_lines(path: Path, held: list[_Held]) -> None:
-    """Puts clean lines in their places, up to the first that does not stand there any more."""
-    with store_errors("write", path):
-        try:
-            descriptor = opened(path, os.O_RDWR)
-        except FileNotFoundError:
-            return
-        try:
-            for one in held:
-                os.lseek(descriptor, one.at, os.SEEK_SET)
-                if os.read(descriptor, len(one.line)) != one.line:
-                    return
-                os.lseek(descriptor, one.at, os.SEEK_SET)
-                os.write(descriptor, one.clean)
-            sync_data(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-# A person cannot rewrite the usage ledger more often between two looks.
-_TRIES = 5
 # An archive is long, and nobody has an older text of it open than these.
 _ARCHIVES = 3
 
@@ -314,77 +218,6 @@ def _with_placeholders(
     return kept, removed
 
 
-def blanked(data: bytes, targets: ForgetTargets, key: bytes = b"") -> bytes:
-    """A line of the transcript without the targets; empty where it is no message and has one."""
-    message = parsed(data)
-    if message is None:
-        return b"" if targets.are_in(data.decode("utf-8", "replace")) else data
-    blank = blanked_message(message, targets, key)
-    return data if blank == message else line(blank)
-
-
-def clean_transcript(part: Path, targets: ForgetTargets, key: bytes) -> None:
-    """Rewrites a file of the transcript without the targets, whole or not at all."""
-    lines = list(appended_files.lines(part))
-    kept = [blanked(data, targets, key) for data in lines]
-    if kept != lines:
-        put_whole(part, b"".join(kept))
-
-
-Quote = tuple[int, bytes]
-"""The byte in a file where a reason begins, and its bytes."""
-
-
-def quotes(folder: Path, targets: ForgetTargets) -> dict[Path, list[Quote]]:
-    """The reasons of calls that hold a target, by file: the one field that may quote somebody."""
-    found = {path: list(_quotes_in(path, targets)) for path in sorted(folder.glob("usage-*.jsonl"))}
-    return {path: places for path, places in found.items() if places}
-
-
-def blank_quotes(folder: Path, targets: ForgetTargets) -> None:
-    """Overwrites the quotes with as many blanks: whoever appends meanwhile is not disturbed.
-
-    Looks again until none is left: a file that somebody rewrote or replaced has them elsewhere.
-    Raises `StoreError` where it is rewritten each time.
-    """
-    for _ in range(_TRIES):
-        found = quotes(folder, targets)
-        if not found:
-            return
-        for path, places in found.items():
-            _overwrite(path, places)
-    raise StoreError(f"{folder}: the usage ledger kept changing; try again")
-
-
-def _overwrite(path: Path, places: Iterable[Quote]) -> None:
-    """Puts blanks in the place of quotes, up to the first that does not stand there any more."""
-    with store_errors("write", path):
-        descriptor = opened(path, os.O_RDWR)
-        try:
-            for offset, written in places:
-                os.lseek(descriptor, offset, os.SEEK_SET)
-                if os.read(descriptor, len(written)) != written:
-                    return
-                os.lseek(descriptor, offset, os.SEEK_SET)
-                os.write(descriptor, b" " * len(written))
-            sync_data(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _quotes_in(path: Path, targets: ForgetTargets) -> Iterator[Quote]:
-    offset = 0
-    for data in appended_files.lines(path):
-        reason = (json_lines.value(data) or {}).get("reason")
-        if isinstance(reason, str) and targets.are_in(reason):
-            quoted = json.dumps(reason, ensure_ascii=False).encode("utf-8", "backslashreplace")
-            written = quoted[1:-1]
-            at = data.find(written, data.find(b'"reason"'))
-            if at >= 0:
-                yield offset + at, written
-        offset += len(data)
-
-
 def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes) -> None:
     """Empties a message of the channel in `folder`; it keeps its place and id.
 
@@ -395,7 +228,7 @@ def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes
     with transcript.lock.held():
         transcript.take_in_spool()
         drop_texts(folder / ".pipimem")
-        for part in transcript.parts():
+        for part in transcript.files():
             clean_transcript(part, targets, key)
         transcript.drop_cached()
 

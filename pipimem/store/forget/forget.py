@@ -30,15 +30,13 @@ from pipimem.store.disk.files import read_text, remove
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
 from pipimem.store.forget.cleaning import (
-    blank_quotes,
     clean_archive,
-    clean_arrivals,
     clean_past,
-    clean_transcript,
     is_archive_being_saved,
     keep_past_of_archive,
     lines_removed,
 )
+from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, clean_transcript
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import (
@@ -228,7 +226,7 @@ class _Forgetting:
 
     def _clean_talk(self) -> None:
         targets = self._targets
-        for part in self.log.parts():
+        for part in self.log.files():
             clean_transcript(part, targets, self.working_copy.key)
         self.log.drop_cached()
         clean_arrivals(self.working_copy, self._targets)

@@ -30,8 +30,8 @@ from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.state import State
 from pipimem.store.transcript.log import Transcript
 from pipimem.text.markdown.lines import split_lines
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
-from pipimem.text.word_lists import Pattern
 
 # What the rules put between two quotes: marks around the first, or dots between older and newer.
 _PARTS = Pattern(r"[“”「」]|\s…\s")

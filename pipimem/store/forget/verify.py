@@ -16,7 +16,7 @@ from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.files import own_text, read_text
 from pipimem.store.disk.syscalls import store_errors
-from pipimem.store.forget.cleaning import blanked, held_arrivals, quotes
+from pipimem.store.forget.log_lines import blanked, held_arrivals, quotes
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import (
     ForgetTargets,
@@ -86,7 +86,7 @@ def _held_in_talk(
     working_copy: WorkingCopy, log: Transcript, targets: ForgetTargets
 ) -> Iterator[tuple[str, str, int]]:
     """Of what was said, and of what a bot acknowledged and would store at its next start."""
-    for part in log.parts():
+    for part in log.files():
         lines = appended_files.lines(part)
         yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
     for path, count in held_arrivals(working_copy, targets).items():

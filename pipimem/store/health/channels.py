@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipimem.errors import PipimemError
 from pipimem.notes.kinds import File
-from pipimem.settings import SecretSettings
+from pipimem.settings import Settings
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
@@ -24,16 +24,12 @@ from pipimem.store.health.texts import (
     text_findings,
 )
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.secrets import NO_LIST
 
 
 def channel_findings(
-    workspace: WorkspaceStore, folder: Path, now: datetime, own: SecretSettings = NO_LIST
+    workspace: WorkspaceStore, folder: Path, now: datetime, settings: Settings
 ) -> Iterator[Finding]:
-    """What is to be said about a folder below `channels/`, or about what stands in its place.
-
-    `own` is what the workspace masks besides known kinds of secrets.
-    """
+    """What is to be said about a folder below `channels/`, or about what stands in its place."""
     if not presence.is_folder(folder):
         # A file with a suffix, or of a system: nobody takes it for a channel.
         if not presence.is_file(folder) or (is_plain(folder.name) and not folder.suffix):
@@ -48,7 +44,7 @@ def channel_findings(
             yield from access_findings(folder, workspace.root)
         return
     if isinstance(opened, ChannelStore):
-        yield from _findings(opened, now, own)
+        yield from _findings(opened, now, settings)
     else:
         yield opened
 
@@ -65,10 +61,10 @@ def _opened(workspace: WorkspaceStore, folder: Path) -> ChannelStore | Finding:
     return ChannelStore.open(workspace, name, create=False)
 
 
-def _findings(store: ChannelStore, now: datetime, own: SecretSettings) -> Iterator[Finding]:
-    folder, root = store.folder, store.workspace.root
+def _findings(store: ChannelStore, now: datetime, settings: Settings) -> Iterator[Finding]:
+    folder, root, own = store.folder, store.workspace.root, settings.secrets
     for file in File:
-        yield from text_findings(folder / file, root, own)
+        yield from text_findings(folder / file, root, settings)
     # What is unreadable is reported with the text, a damaged journal below.
     with suppress(PipimemError):
         notes = store.notes()

@@ -11,6 +11,7 @@ from pipimem.settings import SecretSettings
 from pipimem.store import identity
 from pipimem.store.disk import appended_files, json_lines, presence
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
+from pipimem.store.transcript.log import DAMAGED
 from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.secrets import NO_LIST, redacted, secrets
@@ -22,7 +23,8 @@ Moved = Callable[[int], None]
 # about 10 s at most.
 _MOST_BYTES = 64 * 1024 * 1024
 _REPORT_EVERY = 256 * 1024
-_LOG, _JOURNAL = "log.jsonl", ".pipimem/journal.jsonl"
+_JOURNAL = ".pipimem/journal.jsonl"
+_LOGS = ("log.jsonl", DAMAGED, _JOURNAL)
 _PLACES = 3  # of so many it is said where they stand
 
 
@@ -79,7 +81,7 @@ def secrets_in_logs(
     for folder in _folders(workspace):
         try:
             yield from _in_title(folder, own)
-            for name in (_LOG, _JOURNAL):
+            for name in _LOGS:
                 parts, left = _newest(appended_files.parts(folder / name))
                 if left:
                     what = f"{left:,} bytes of older parts were not looked through for secrets"
@@ -95,7 +97,7 @@ def _in_parts(
 ) -> Iterator[Finding]:
     """The findings of one log; `before` bytes were looked through before it."""
     found: dict[str, _Found] = {}
-    texts = _said if path.name == _LOG else _written
+    texts = _written if path.parts[-2:] == Path(_JOURNAL).parts else _said
     read = told = 0
     for part in parts:
         for data in appended_files.lines(part):
@@ -109,7 +111,9 @@ def _in_parts(
 
 
 def _logged(kind: str, several: _Found, name: str) -> str:
-    if name == _LOG:
+    if name == DAMAGED:
+        ways = "`pipimem forget CHANNEL TEXT` removes it"
+    elif name == "log.jsonl":
         ways = "`pipimem forget CHANNEL --message ID` removes a message"
     else:
         ways = "undo needs it; `pipimem forget CHANNEL TEXT` removes it, and undo ends there"
@@ -194,8 +198,7 @@ def _folders(workspace: WorkspaceStore) -> list[Path]:
 
 def _all_parts(folder: Path) -> list[Path]:
     try:
-        names = (_LOG, _JOURNAL)
-        return [part for name in names for part in _newest(appended_files.parts(folder / name))[0]]
+        return [part for name in _LOGS for part in _newest(appended_files.parts(folder / name))[0]]
     except (PipimemError, OSError):
         return []
 

@@ -20,6 +20,7 @@ from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
+from pipimem.store.disk.appended_files import parts
 from pipimem.store.disk.fencing import move_name
 from pipimem.store.disk.files import TEMPORARY, is_regular, read_text, remove
 from pipimem.store.disk.folder_lock import FolderLock, locks_hold
@@ -32,6 +33,7 @@ from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
 from pipimem.store.leader_lock import LeaderLock
+from pipimem.store.transcript.log import DAMAGED
 from pipimem.store.workspace import WorkspaceStore
 
 NAME = "journal.jsonl.older"
@@ -151,6 +153,10 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             "a copy of the journal that was set aside; it may hold what was forgotten since. "
             "Nobody reads it: remove it when you need it no more",
         )
+    for path in parts(folder / DAMAGED):
+        what = "lines that were taken out of the transcript, for they are no messages. Only "
+        more = "`forget` reads them; remove the file when you need it no more"
+        yield worth_knowing(path, what + more)
     for path in sorted(folder.iterdir()):
         if _COPIES.fullmatch(path.name):
             yield worth_knowing(
@@ -257,7 +263,7 @@ def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Findi
     # What a running bot has there is on its way.
     if not LeaderLock(path.with_name(f"{bot}.lock")).is_free():
         return
-    count = _count(workspace, arrivals)
+    count = _count_waiting(workspace, arrivals)
     if count:
         messages = "1 message" if count == 1 else f"{count} messages"
         what = f"{messages} that the {bot} bot acknowledged and that are in no transcript yet; "
@@ -265,8 +271,8 @@ def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Findi
         yield wrong(path, what + more)
 
 
-def _count(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
-    """How many messages wait, in all channels."""
+def _count_waiting(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
+    """Return how many messages wait, in all channels."""
     channels = dict.fromkeys(one.channel for one in arrivals)
     return sum(len(_waiting_arrivals(workspace, channel)) for channel in channels)
 
@@ -349,10 +355,21 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
     damaged = store.transcript.damaged()
     if damaged:
         lines = "1 line that is" if damaged == 1 else f"{damaged} lines that are"
-        yield wrong(store.transcript.path, f"{lines} no message; passed over")
+        what = f"{lines} no message; passed over. `pipimem doctor --fix` moves such lines "
+        more = f"into {DAMAGED} beside it"
+        yield wrong(store.transcript.path, what + more, _setting_lines_aside(store))
     if store.ledger.cursor > store.transcript.last_number:
         what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
         yield wrong(store.transcript.path, what)
+
+
+def _setting_lines_aside(store: ChannelStore) -> Mend:
+    def set_aside(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        count = store.transcript.set_damaged_aside()
+        lines = "1 line" if count == 1 else f"{count} lines"
+        return f"{lines} moved into {DAMAGED}"
+
+    return set_aside
 
 
 def _search(store: ChannelStore) -> Iterator[Finding]:

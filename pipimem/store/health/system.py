@@ -38,8 +38,26 @@ def _note_findings(path: Path, root: Path) -> Iterator[Finding]:
     if not path.lstat().st_mode & stat.S_IWUSR:
         what = "is read-only, so pipimem cannot write to it. "
         yield wrong(path, f"{what}Run: chmod u+w '{path}', or accept that")
-    if _is_open(path, root):
+    if not _is_writable_by_all(path) and _is_open(path, root):
         yield worth_knowing(path, f"other users may read it; chmod 600 '{path}' keeps them out")
+    yield from writable_findings(path, root)
+
+
+def writable_findings(path: Path, root: Path) -> Iterator[Finding]:
+    """Return the finding about a text of people's to which every user of the machine may write.
+
+    What it says reaches the bot. It is no problem while a folder above keeps other users out.
+    """
+    if not presence.is_file(path) or presence.is_link(path) or not _is_writable_by_all(path):
+        return
+
+    def close(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        with store_errors("change the mode of", path):
+            path.chmod(stat.S_IMODE(path.lstat().st_mode) & ~stat.S_IWOTH)
+        return "other users may no longer write to it"
+
+    what = f"by its mode every user may write to it; chmod o-w '{path}' keeps them out"
+    yield Finding(_is_open(path, root), str(path), what, close)
 
 
 def own_access_findings(root: Path) -> Iterator[Finding]:
@@ -113,6 +131,10 @@ def _is_open(path: Path, root: Path) -> bool:
         return False
     above = [parent for parent in path.parents if parent == root or root in parent.parents]
     return all(parent.stat().st_mode & 0o011 for parent in above)
+
+
+def _is_writable_by_all(path: Path) -> bool:
+    return os.name == "posix" and bool(path.lstat().st_mode & stat.S_IWOTH)
 
 
 def _with_our_modes(paths: list[Path]) -> Mend:

@@ -13,7 +13,7 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
 from pipimem.notes.notes import Notes
 from pipimem.notes.quote_reason import awaiting, why_awaiting
-from pipimem.settings import SecretSettings
+from pipimem.settings import SecretSettings, Settings
 from pipimem.store.disk.files import read_text
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import secrets_in_file
@@ -29,6 +29,9 @@ _FILES = (File.MEMORY, File.SESSION, File.HISTORY)
 # An entry should say one thing; a turn is shown five thousand characters in all.
 _LONG = 800
 _SHOWN = 60
+# Of a MEMORY.md so many times as long as what a turn may show, a turn shows 1 %. With the default
+# settings these are 500,000 characters, or 5,000 entries: a process's first turn takes 1.2 s.
+_TOO_LONG = 100
 _Quoted = Callable[[str], str]
 
 
@@ -77,9 +80,9 @@ def _twins(path: Path, entries: Sequence[Entry], quoted: _Quoted) -> Iterator[Fi
     distinct = list(first.values())
     similar = SimilarTexts(entry.text for entry in distinct)
     for place, entry in enumerate(distinct):
-        same = similar.of(entry.text)
-        if same and same[0] < place:
-            yield _found(path, entry, distinct[same[0]], quoted)
+        same = similar.first(entry.text, before=place)
+        if same is not None:
+            yield _found(path, entry, distinct[same], quoted)
     for earlier_place, place in contradictions([entry.text for entry in distinct]):
         yield _found(path, distinct[place], distinct[earlier_place], quoted, "contradicts")
 
@@ -139,19 +142,25 @@ _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _CONFLICT = re.compile(r"(?:<{7}|>{7}) ")
 
 
-def text_findings(path: Path, root: Path, own: SecretSettings = NO_LIST) -> Iterator[Finding]:
-    """What is to be said about a file as a text; a secret itself is never shown.
-
-    `own` is what the workspace masks besides known kinds of secrets.
-    """
+def text_findings(path: Path, root: Path, settings: Settings) -> Iterator[Finding]:
+    """What is to be said about a file as a text; a secret itself is never shown."""
     try:
         text = read_text(path, root) or ""
     except PipimemError as error:
         yield wrong(path, str(error))
         return
-    yield from secrets_in_file(path, text, own)
+    yield from secrets_in_file(path, text, settings.secrets)
+    if path.name == File.MEMORY:
+        yield from _length(path, len(text), settings.recall.max_chars)
     if path.suffix == ".md":
         yield from _hidden(path, parsed(text))
+
+
+def _length(path: Path, length: int, shown: int) -> Iterator[Finding]:
+    if length > _TOO_LONG * shown:
+        what = f"{length:,} characters, of which a turn shows at most {shown:,} (max_chars under "
+        more = "[recall]): far too long. Take out what nobody will ask for, such as a pasted log"
+        yield worth_knowing(path, what + more)
 
 
 def _hidden(path: Path, document: Document) -> Iterator[Finding]:

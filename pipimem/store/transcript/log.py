@@ -1,4 +1,6 @@
-"""The transcript of a channel: `log.jsonl`, appended to and never rewritten but by `forget`."""
+"""The transcript of a channel: `log.jsonl`, appended to.
+
+Only `forget`, `retract` and `doctor --fix` rewrite it."""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from pipimem.store.disk.appended_files import (
     set_aside,
 )
 from pipimem.store.disk.fencing import note_written
-from pipimem.store.disk.files import NEVER, Stamp, stamp
+from pipimem.store.disk.files import NEVER, Stamp, put_whole, stamp
 from pipimem.store.disk.folder_lock import WriteLock
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.moved import refuse_moved
@@ -100,6 +102,8 @@ def _grown(table: array[int]) -> array[int]:
 
 
 _NAME = "log.jsonl"
+DAMAGED = "log.jsonl.damaged"
+"""Lines that `doctor --fix` took out of the transcript; nobody but `forget` reads them."""
 # Small enough to open in an editor, large enough that most channels never rotate.
 _ROTATE_AT = 8 * 1024 * 1024
 # A line begins with id and number, so that neither needs the rest of it. The blanks after : and ,
@@ -235,16 +239,37 @@ class Transcript:
                 yield message
 
     def damaged(self) -> int:
-        """How many lines are no message; reads everything."""
-        damaged = 0
-        for part in self.parts():
-            for data in appended_files.lines(part):
-                damaged += bool(data.strip()) and parsed(data) is None
-        return damaged
+        """Return how many lines are no message; reads everything."""
+        return sum(
+            _is_damaged(data) for part in self.parts() for data in appended_files.lines(part)
+        )
+
+    def set_damaged_aside(self) -> int:
+        """Move the lines that are no message to the file `DAMAGED`; return how many.
+
+        They are on the disk there before they go here: a crash in between leaves them in both.
+        """
+        count = 0
+        with self.lock.held():
+            for part in self.parts():
+                lines = list(appended_files.lines(part))
+                damaged = [data for data in lines if _is_damaged(data)]
+                if damaged:
+                    whole_lines = (data.removesuffix(b"\n") + b"\n" for data in damaged)
+                    append_synced(self.folder / DAMAGED, b"".join(whole_lines))
+                    sync_folder(self.folder)
+                    put_whole(part, b"".join(data for data in lines if not _is_damaged(data)))
+                    count += len(damaged)
+            self.drop_cached()
+        return count
 
     def parts(self) -> list[Path]:
         """The files of the transcript, oldest first, `log.jsonl` last."""
         return parts(self.path)
+
+    def files(self) -> list[Path]:
+        """Return all files that hold talk: the parts, and `DAMAGED` if it exists."""
+        return self.parts() + parts(self.folder / DAMAGED)
 
     def drop_cached(self) -> None:
         """Drops what is held in memory: the files were rewritten, or memory is short."""
@@ -305,6 +330,10 @@ class Transcript:
         is_newest = part.stamp is not None and part.stamp[1] == part.end
         self._last, self._seen = added[-1].number, part.stamp if is_newest else NEVER
         self._greatest = self._last
+
+
+def _is_damaged(data: bytes) -> bool:
+    return bool(data.strip()) and parsed(data) is None
 
 
 def _id(quoted: bytes) -> str:

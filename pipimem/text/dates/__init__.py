@@ -14,7 +14,7 @@ from operator import attrgetter
 from pipimem.text.dates import chinese, english
 from pipimem.text.dates.bounds import Span
 from pipimem.text.dates.rules import FoundDate
-from pipimem.text.word_lists import Pattern, replaced
+from pipimem.text.patterns import Pattern, replaced
 
 __all__ = ["Span", "dated", "lasts_until", "mentioned", "without_days"]
 

@@ -9,7 +9,7 @@ import re
 from calendar import monthrange
 from datetime import date
 
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 # Without a year 29 February is a day.
 _LEAP_YEAR = 2024

@@ -10,7 +10,7 @@ from functools import cache
 from pipimem.text.dates.bounds import Span, day, named, period, weekday_after, weekday_before
 from pipimem.text.dates.calendar_words import CHINESE, WEEK_ZH, group, number, weekday
 from pipimem.text.dates.rules import FoundDate, Meaning, Reader, Rules, sentence_around
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 _HABIT = Pattern(
     r"从不|从来|不许|不准|禁止|不能|不要|不可|不得|不发|不上线|每|都|一律|总是|一般|通常|永远|别|习惯|固定|例|经常|平时"

@@ -13,7 +13,7 @@ from functools import cache
 from pipimem.text.dates.bounds import Span, day, named, period, weekday_after, weekday_before
 from pipimem.text.dates.calendar_words import group, month_name, number, weekday
 from pipimem.text.dates.rules import FoundDate, Meaning, Reader, Rules, sentence_around
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 _PREPOSITION = Pattern(
     r"(?:\b(?:on|by|until|till?|before|after|since|from|to|for|of|about|around|through|than"

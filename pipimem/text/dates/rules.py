@@ -12,7 +12,8 @@ from datetime import date
 
 from pipimem.text.characters import HAN
 from pipimem.text.dates.bounds import Span
-from pipimem.text.word_lists import Pattern, hinted
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import hinted
 
 
 @dataclass(frozen=True, slots=True)

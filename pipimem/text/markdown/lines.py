@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pipimem.text.word_lists import replaced
+from pipimem.text.patterns import replaced
 
 _TICKS = re.compile(r"`+")
 _OPEN, _CLOSE = "<!--", "-->"

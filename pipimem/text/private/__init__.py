@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from pipimem.settings import PrivateSettings
+from pipimem.text.patterns import Pattern
 from pipimem.text.private.tags import Tag, code_areas, is_blank, tags
-from pipimem.text.word_lists import Pattern
 
 # What stands, or stood in version 0.1, in the place of a stretch.
 _MARKS = Pattern(r"\[(?:PRIVATE|REDACTED|private)\]")

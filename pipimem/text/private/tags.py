@@ -18,7 +18,7 @@ from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from pipimem import resources
-from pipimem.text.word_lists import Pattern
+from pipimem.text.patterns import Pattern
 
 _FENCE = Pattern(r"[ \t]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)")
 # The backticks of "don`t" and "the`x`" do not stand where code begins or ends.

@@ -11,9 +11,10 @@ from itertools import chain
 
 from pipimem import resources
 from pipimem.settings import SecretSettings
+from pipimem.text.patterns import Pattern, replaced
 from pipimem.text.secrets.spoken import announced
 from pipimem.text.secrets.values import Secret, by_format, by_shape, checked_numbers
-from pipimem.text.word_lists import HintedPattern, Pattern, hinted, replaced
+from pipimem.text.word_lists import HintedPattern, hinted
 
 
 def places_of_list(text: str, settings: SecretSettings) -> Iterator[Secret]:

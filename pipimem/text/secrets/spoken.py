@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pipimem import resources
 from pipimem.text.characters import HAN
+from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.values import (
     Secret,
     has_digit,
@@ -26,7 +27,6 @@ from pipimem.text.secrets.values import (
     no_secrets,
     tells_about,
 )
-from pipimem.text.word_lists import Pattern
 
 
 def phrases(heading: str) -> str:

@@ -9,7 +9,8 @@ from functools import cache
 from typing import NamedTuple
 
 from pipimem import resources
-from pipimem.text.word_lists import Pattern, hinted
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import hinted
 
 
 class Secret(NamedTuple):

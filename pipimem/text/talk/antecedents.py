@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 
 from pipimem.text.characters import HAN
+from pipimem.text.patterns import Pattern
 from pipimem.text.talk.sentence_rules import (
     as_written,
     first_match,
@@ -23,7 +24,7 @@ from pipimem.text.talk.statements import (
     values_of,
     without_values,
 )
-from pipimem.text.word_lists import Pattern, stop_words
+from pipimem.text.word_lists import stop_words
 
 # How many sentences back the one may stand that another speaks of: a statement of anybody, one's
 # own value, a promise, and a plan that names what is backed out of.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from pipimem import resources
-from pipimem.text.word_lists import replaced
+from pipimem.text.patterns import replaced
 
 _SECTION = re.compile(r"\[([a-z_ ]+)\]")
 _EXAMPLE, _COUNTER_EXAMPLE = "  =>  ", "  !=  "

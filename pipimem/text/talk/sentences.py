@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from pipimem.text.characters import HAN, is_chinese
+from pipimem.text.patterns import Pattern
 from pipimem.text.private import without_private
 from pipimem.text.quotes import quoted
 from pipimem.text.talk.sentence_rules import (
@@ -18,7 +19,6 @@ from pipimem.text.talk.sentence_rules import (
     rules,
     without_quotes,
 )
-from pipimem.text.word_lists import Pattern
 
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500

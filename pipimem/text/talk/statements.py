@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from pipimem.text.characters import HAN
+from pipimem.text.patterns import Pattern
 from pipimem.text.talk.sentence_rules import as_written, first_match, matches, rules, without_quotes
-from pipimem.text.word_lists import Pattern, negations, stop_words
+from pipimem.text.word_lists import negations, stop_words
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.remembered import remembered
 

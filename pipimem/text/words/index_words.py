@@ -11,9 +11,11 @@ from itertools import pairwise
 from pipimem.text import word_lists
 from pipimem.text.characters import HAN
 from pipimem.text.dates.calendar_words import without_dates
+from pipimem.text.patterns import Pattern
 from pipimem.text.private import without_marks
-from pipimem.text.word_lists import Pattern, compounds, forms, keep_their_s, simplified, stop_words
+from pipimem.text.word_lists import compounds, simplified, stop_words
 from pipimem.text.words.segmentation import Segmenter
+from pipimem.text.words.stemmer import Stemmer
 
 # Letters of Latin alphabets with their accents, digits, underscore.
 _FIRST = r"a-zA-Z0-9_\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
@@ -155,8 +157,6 @@ _WIDE_PUNCTUATION = Pattern(r"[！-，／：-？［-＾｀｛-･]+")
 _DATED = Pattern(r"[\d月年]")
 _THOUSANDS = Pattern(r"(?<=\d),(?=\d{3}(?!\d))")
 _NOT = Pattern(r"n['’]t\Z", re.IGNORECASE)
-# "organise" is "organize"; not so where -ise belongs to the word.
-_ISE = Pattern(r"([a-z]{4,})is(e[drs]?|ers|ing|ations?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,35 +187,6 @@ class _BagBuilder:
         self.words += bag.words
         self.grams += bag.grams
         self.negations += bag.negations
-
-
-class Stemmer:
-    """The stem of an English word: the one door to PyStemmer, loaded at the first word."""
-
-    def __init__(self) -> None:
-        self._stem: Callable[[str], str] | None = None
-
-    def stem(self, word: str) -> str:
-        """The stem of one lower-case word; "went" and "going" meet in "go"."""
-        if self._stem is None:
-            # Here: 4 ms, and never needed for Chinese alone.
-            from Stemmer import Stemmer as SnowballStemmer
-
-            self._stem = SnowballStemmer("english").stemWord
-        return forms("kept_apart").get(word) or self._stem(
-            forms("irregular_forms").get(word) or _american(word)
-        )
-
-
-def _american(word: str) -> str:
-    spelt = forms("british_spelling")
-    american = spelt.get(word) or spelt.get(word.removesuffix("s"))
-    if american:
-        return american
-    found = _ISE().fullmatch(word) if "is" in word else None
-    if found and found[1] not in keep_their_s():
-        return f"{found[1]}iz{found[2]}"
-    return word
 
 
 class Words:

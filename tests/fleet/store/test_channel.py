@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.faults.journeys import NOW, opened
 from pipimem import Message
+from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.verify import traces
 from pipimem.store.health.channels import channel_findings
@@ -37,7 +38,9 @@ def test_the_doctor_tells_of_it_and_takes_it_in(root: Path) -> None:
     """No other writing is needed."""
     store = waiting(root, "said meanwhile")
     (finding,) = [
-        each for each in channel_findings(store.workspace, store.folder, NOW) if each.mend
+        each
+        for each in channel_findings(store.workspace, store.folder, NOW, Settings())
+        if each.mend
     ]
     assert not finding.wrong
     assert finding.what.startswith("1 messages wait beside the transcript")

@@ -52,8 +52,7 @@ def _is_said(words: list[str], said: str) -> bool:
 
 
 def _english() -> list[str]:
-    # Of Starlette, and of parts that are put together of single words.
-    foreign = {"Not Found", "1 line that is no message; passed over"}
+    foreign = {"Not Found"}  # of Starlette
     found = [english for group in web_sentences("zh").values() for english in group]
     return [english for english in found if english not in foreign]
 

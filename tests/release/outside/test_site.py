@@ -67,7 +67,8 @@ def _sources() -> list[PurePosixPath]:
     """The documents of the repository that are pages."""
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     found += [*(ROOT / "examples").glob("*.md"), *(ROOT / "integrations").rglob("*.md")]
-    return sorted(PurePosixPath(path.relative_to(ROOT)) for path in found)
+    pages = [path for path in found if not path.name.endswith(".in.md")]  # a template of a page
+    return sorted(PurePosixPath(path.relative_to(ROOT)) for path in pages)
 
 
 def _place(site: Path, source: PurePosixPath) -> Path:

@@ -16,6 +16,7 @@ import pytest
 from pipimem.errors import LockTimeout, StoreError
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision
+from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import folder_lock as lock
 from pipimem.store.disk.folder_lock import FolderLock, locks_hold
@@ -236,7 +237,7 @@ def test_nothing_is_written_where_locks_hold_no_more(
             write()
     assert [
         one.what
-        for one in channel_findings(workspace, moved.folder, now)
+        for one in channel_findings(workspace, moved.folder, now, Settings())
         if "locks do not hold" in one.what
     ]
 

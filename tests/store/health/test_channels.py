@@ -17,6 +17,7 @@ from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision, Hole, Progress, Trust
+from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import temporary_for
 from pipimem.store.health import texts
@@ -40,7 +41,7 @@ def well(channel: ChannelStore, now: datetime, add: Callable[..., Decision]) -> 
 
 def found(channel: ChannelStore) -> list[Finding]:
     """What all checks say."""
-    return list(channel_findings(channel.workspace, channel.folder, NOW))
+    return list(channel_findings(channel.workspace, channel.folder, NOW, Settings()))
 
 
 def told(channel: ChannelStore) -> list[tuple[bool, str, str]]:
@@ -336,7 +337,7 @@ def test_what_stands_in_the_place_of_a_channel_is_told(well: ChannelStore, kind:
     assert "is no folder" in finding.what
     stray = well.folder.with_name("README.md")
     stray.write_text("x")
-    assert list(channel_findings(well.workspace, stray, NOW)) == []
+    assert list(channel_findings(well.workspace, stray, NOW, Settings())) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="no modes")
@@ -431,7 +432,7 @@ def test_only_the_last_block_is_read_again_to_see_what_it_hides(
         return parsed(text)
 
     monkeypatch.setattr(texts, "parsed", counted)
-    (one,) = text_findings(path, tmp_path)
+    (one,) = text_findings(path, tmp_path, Settings())
     assert "1 bullets below it are no entries" in one.what
     assert sum(read) < 1.1 * path.stat().st_size
 

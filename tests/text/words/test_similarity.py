@@ -171,3 +171,12 @@ def test_only_what_has_the_same_numbers_and_rare_letters_is_compared(
     similar = SimilarTexts(texts)
     assert [similar.of(f"{text}.") for text in texts] == [[place] for place in range(1_000)]
     assert compared < 10_000
+
+
+@given(st.lists(TEXTS, max_size=12), TEXTS, st.integers(0, 12))
+def test_the_first_that_says_the_same_is_found(texts: list[str], said: str, before: int) -> None:
+    """Of few texts it is the first of all."""
+    same = [place for place, text in enumerate(texts) if says_the_same(said, text)]
+    similar = SimilarTexts(texts)
+    assert similar.first(said) == next(iter(same), None)
+    assert similar.first(said, before) == next((place for place in same if place < before), None)

@@ -106,14 +106,14 @@ async def test_a_job_is_queued_once_however_often_its_channel_is_looked_at(
     """One task a channel and kind waits."""
     await _talked(root, 1)
     worker = _worker(root, [])
-    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
+    queue = JobQueue.of(database.address, worker.fleet.visits.workspace, worker.do_job)
     async with queue.app.open_async():
         await worker.look_at("c0", queue)
         await worker.look_at("c0", queue)
         assert await queue.defer("c0", ("consolidate", "tidy")) == 1
-    rows = worker.visits.database.rows("select lock, queueing_lock from procrastinate_jobs")
+    rows = worker.fleet.visits.database.rows("select lock, queueing_lock from procrastinate_jobs")
     kinds = ("consolidate", "refresh", "tidy")
-    name = f"{worker.visits.workspace}/c0"
+    name = f"{worker.fleet.visits.workspace}/c0"
     assert sorted(rows) == [(name, f"{name}:{kind}") for kind in kinds]
 
 
@@ -148,12 +148,12 @@ async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
     await _talked(root, 1)
     worker = _worker(root, [])
     await worker.do_job("c0", "consolidate")
-    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
+    queue = JobQueue.of(database.address, worker.fleet.visits.workspace, worker.do_job)
     async with queue.app.open_async():
-        worker.visits.set("c0", -1)
-        assert worker.visits.claim(1) == ["c0"]
+        worker.fleet.visits.set("c0", -1)
+        assert worker.fleet.visits.claim(1) == ["c0"]
         await worker.look_at("c0", queue)
-    ((left,),) = worker.visits.database.rows(
+    ((left,),) = worker.fleet.visits.database.rows(
         "select due - now() from pipimem.visit where id = 'c0'"
     )
     assert left is None or left > timedelta(minutes=10)
@@ -163,11 +163,11 @@ async def test_a_folder_that_is_no_channel_is_due_no_more(root: Path, database: 
     """It is left alone."""
     await _talked(root, 1)
     worker = _worker(root, [])
-    worker.visits.set("gone", -1)
-    queue = JobQueue.of(database.address, worker.visits.workspace, worker.do_job)
+    worker.fleet.visits.set("gone", -1)
+    queue = JobQueue.of(database.address, worker.fleet.visits.workspace, worker.do_job)
     async with queue.app.open_async():
         await worker.look_at("gone", queue)
-    assert worker.visits.claim(9) == []
+    assert worker.fleet.visits.claim(9) == []
 
 
 async def test_a_compaction_elsewhere_ends_an_idle_job(
@@ -187,7 +187,7 @@ async def test_a_compaction_elsewhere_ends_an_idle_job(
     monkeypatch.setattr(ChannelJobs, "consolidate", slow_at_first)
     seen: list[Visit] = []
     worker = _worker(root, seen)
-    worker.visits.set("c0", None)
+    worker.fleet.visits.set("c0", None)
     await _until(lambda: worker.fleet.listener.is_listening)
     channel = await Pipimem(root).channel("c0")
     with anyio.fail_after(60):
@@ -197,7 +197,7 @@ async def test_a_compaction_elsewhere_ends_an_idle_job(
             receipt = await channel.before_compaction(deadline=8)
     assert receipt.state == "consolidated"
     assert seen == []
-    ((left,),) = worker.visits.database.rows(
+    ((left,),) = worker.fleet.visits.database.rows(
         "select due - now() from pipimem.visit where id = 'c0'"
     )
     assert timedelta(seconds=30) < left <= timedelta(seconds=60)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from pipimem.notes.usage import Usage
-from pipimem.store.forget import cleaning
-from pipimem.store.forget.cleaning import blank_quotes, quotes
+from pipimem.store.forget import log_lines
+from pipimem.store.forget.log_lines import blank_quotes, quotes
 from pipimem.store.forget.targets import ForgetTargets
 from pipimem.store.forget.verify import traces
 from pipimem.store.workspace import WorkspaceStore
@@ -51,7 +51,7 @@ def test_a_ledger_rewritten_between_look_and_blank_loses_nothing_else(
         workspace.usage_store.append(usage(now, reason))
     path = workspace.root / ".pipimem" / "usage-2026-03.jsonl"
     first, second = path.read_bytes().splitlines(keepends=True)
-    real, rewritten = cleaning.opened, []
+    real, rewritten = log_lines.opened, []
 
     def opened(file: Path, flags: int) -> int:
         if not rewritten:
@@ -61,7 +61,7 @@ def test_a_ledger_rewritten_between_look_and_blank_loses_nothing_else(
             path.write_bytes(second + first)
         return real(file, flags)
 
-    monkeypatch.setattr(cleaning, "opened", opened)
+    monkeypatch.setattr(log_lines, "opened", opened)
     blank_quotes(path.parent, ForgetTargets.of(["555 0199"]))
     assert [one.reason.strip() for one in workspace.usages()] == ["cut off", ""]
     assert path.read_bytes().startswith(second)

@@ -11,7 +11,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.message import Message
 from pipimem.store.arrivals import Arrival, arrival_line, arrivals_path, read_arrivals
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget import cleaning as module
+from pipimem.store.forget import log_lines as module
 from pipimem.store.forget.verify import traces
 
 from tests.store.conftest import NOW

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from pipimem.runtime.observability.chosen_observers import observers_of
+from pipimem.runtime.pipimem import observers_of
 from pipimem.settings import ObservabilitySettings
 
 

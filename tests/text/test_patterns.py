@@ -12,8 +12,9 @@ from types import ModuleType
 
 from pipimem import text
 from pipimem.text.dates.rules import Rules
+from pipimem.text.patterns import Pattern
 from pipimem.text.secrets import FILES
-from pipimem.text.word_lists import Pattern, hinted
+from pipimem.text.word_lists import hinted
 
 
 def patterns_in(value: object) -> Iterator[Pattern]:

@@ -1,0 +1,1 @@
+"""Bots on platforms of chat, a package for each; their libraries are extras."""
