@@ -37,14 +37,13 @@ from pipimem.runtime.talk import ChannelTalk, TalkIndex, TalkLog
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.runtime.tools.calls import ToolContext, ToolResult, called
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
-from pipimem.runtime.transcript_recall import Seen
+from pipimem.runtime.transcript_recall import Seen, Visible
 from pipimem.runtime.transcript_writer import TranscriptWriter
 from pipimem.runtime.turn_recall import TurnRecall
 from pipimem.runtime.turns import (
     Receipt,
     Turn,
     UnrecordedTurns,
-    Visible,
     session_prompt,
     turn_of,
 )
@@ -67,7 +66,7 @@ def upkeep_of(channel: Channel) -> ChannelUpkeep:
     return channel._upkeep  # noqa: SLF001 - it is no part of the API
 
 
-@with_old_names
+@with_old_names(notes=ChannelNotes, talk=ChannelTalk)
 @dataclass(slots=True, eq=False, repr=False)
 class Channel:
     """One conversation and its memory; `Pipimem.channel` makes it.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import anyio
 import click
 
 from pipimem.cli.commands.forget import counts_line, preview_lines
@@ -15,7 +18,6 @@ from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind
 from pipimem.cli.output import Failed, counted, note, one_line, say
 from pipimem.cli.results import recalled_rows, receipt_lines, show_messages
 from pipimem.cli.running import opened_runtime, run
-from pipimem.cli.typed_lines import typed
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.notes.message import Message
@@ -31,6 +33,8 @@ from pipimem.text.secrets import redacted
 
 # Seconds a person waits for a reply before something is wrong.
 _REPLY_SECONDS = 120.0
+# Bytes of standard input that are read at once.
+_CHUNK = 65_536
 _ASKED = "nothing is forgotten by asking: /forget X takes out what holds the words X, for good"
 _HELP = """\
 /memory   the three files as they stand
@@ -281,3 +285,44 @@ def _without_model(turn: Turn) -> str:
         general = "what memory holds in general stands above"
         what = f"{noted}; {general if turn.standing else 'memory has nothing to add'}."
     return f"(offline, no model replies) {what}"
+
+
+async def typed(prompt: str = "") -> AsyncIterator[str]:
+    """The lines of standard input without their ends.
+
+    The prompt goes to standard error, on a terminal only.
+    """
+    try:
+        descriptor = sys.stdin.fileno()
+    except (OSError, ValueError):  # a stand-in without a descriptor, by a host or a test
+        for line in sys.stdin:
+            yield line.rstrip("\r\n")
+        return
+    shown = prompt if sys.stdin.isatty() else ""
+    rest = b""
+    while True:
+        click.echo(shown, err=True, nl=False)
+        data = await _read(descriptor)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            yield _decoded(line)
+        if not data:
+            break
+    if rest:
+        yield _decoded(rest)
+
+
+def _decoded(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r")
+
+
+async def _read(descriptor: int) -> bytes:
+    """What is there, as soon as something is; empty at the end.
+
+    A thread would still hang in its read after Ctrl-C.
+    """
+    try:
+        await anyio.wait_readable(descriptor)
+    except (OSError, NotImplementedError):  # a file is always ready; Windows waits for sockets
+        pass
+    return os.read(descriptor, _CHUNK)
