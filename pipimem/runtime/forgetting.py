@@ -31,7 +31,7 @@ from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.arrivals import first_arrival, waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
-from pipimem.store.forget.cleaning import empty_message, without_what_was_read
+from pipimem.store.forget.cleaning import empty_messages, without_what_was_read
 from pipimem.store.forget.plan import learnt_from, targets_for
 from pipimem.store.forget.targets import (
     ForgetTargets,
@@ -42,6 +42,7 @@ from pipimem.store.forget.targets import (
 )
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES, WorkspaceStore
+from pipimem.text.folding import shareable_words
 
 if TYPE_CHECKING:
     from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
@@ -199,8 +200,9 @@ def takes_inside_words(what: What) -> bool:
 def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True) -> str | list[str]:
     """Return what `ChannelStore.forget` takes: a text, or ids of entries and messages.
 
-    With messages goes what was learnt from them alone, unless `with_learnt` is false. Raises
-    `NothingFound`, also for a text that stands in nothing but a request to forget it.
+    With messages go the bot's answers that repeat them, and what was learnt from these alone,
+    unless `with_learnt` is false. Raises `NothingFound`, also for a text that stands in nothing but
+    a request to forget it.
     """
     require_target(what)
     match what:
@@ -228,8 +230,37 @@ def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True)
                     said += _message_of(store, name)
     messages = [f"{_MESSAGE}{message.id}" for message in said]
     if with_learnt:
-        messages = learnt_from(store.notes(), said)
+        messages = _ids_with_learnt(store, said)
     return list(dict.fromkeys([*ids, *messages]))
+
+
+def _ids_with_learnt(store: ChannelStore, said: Sequence[Message]) -> list[str]:
+    """Return the ids of messages, of the answers that repeat them, and of what was learnt."""
+    return learnt_from(store.notes(), [*said, *_repeated_in_answers(store, said)])
+
+
+def _repeated_in_answers(store: ChannelStore, said: Sequence[Message]) -> list[Message]:
+    """Return the bot's answers that repeat a word of messages which is in no message that stays.
+
+    An answer is what the bot said next, before a person spoke again.
+    """
+    names, messages = {one.id for one in said}, list(_all_messages(store))
+    answers: dict[str, tuple[Message, set[str]]] = {}
+    words, is_answered = set[str](), False
+    for message in messages:
+        if message.role == "user":
+            words = set() if is_answered else words
+            is_answered = False
+            if message.id in names:
+                words |= shareable_words(message.content)
+        elif message.role == "assistant":
+            is_answered = True
+            repeated = words & shareable_words(message.content)
+            if repeated and message.id not in names:
+                answers[message.id] = message, repeated
+    stay = (one for one in messages if answers and one.id not in names and one.id not in answers)
+    known = {word for message in stay for word in shareable_words(message.content)}
+    return [message for message, repeated in answers.values() if repeated - known]
 
 
 def _is_entry(store: ChannelStore, name: str) -> bool:
@@ -257,7 +288,7 @@ def _of_text(store: ChannelStore, text: str, targets: ForgetTargets) -> str | li
     """The text, or the targets of the message that it is the id of."""
     meant = [] if " " in text else _said(store, lambda one: one.id == text)
     if meant:
-        return learnt_from(store.notes(), meant)
+        return _ids_with_learnt(store, meant)
     _require_more_than_a_request(store, text, targets)
     return text
 
@@ -270,7 +301,7 @@ def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> li
             f"{speaker} said nothing with this text here. `search` shows what was said; without a "
             "speaker the words of anybody are forgotten."
         )
-    return learnt_from(store.notes(), said)
+    return _ids_with_learnt(store, said)
 
 
 def _require_more_than_a_request(store: ChannelStore, text: str, targets: ForgetTargets) -> None:
@@ -323,33 +354,37 @@ def _all_messages(store: ChannelStore) -> Iterator[Message]:
     yield from waiting_messages(store.workspace.root, store.channel_id, store.transcript)
 
 
-def is_learnt_from(store: ChannelStore, message: str) -> bool:
-    """Return whether anything was ever learnt from the message of an id, superseded or not.
+def _is_learnt_from(store: ChannelStore, said: Sequence[Message]) -> bool:
+    """Return whether anything was ever learnt from messages, superseded or not.
 
-    Raises `NothingFound` for an id of no message, `JournalError` for a damaged journal.
+    Raises `JournalError` for a damaged journal.
     """
-    if len(learnt_from(store.notes(), _message_of(store, message))) > 1:
+    if len(learnt_from(store.notes(), said)) > len(said):
         return True
+    names = {one.id for one in said}
     deltas = (record.delta for record in store.journal_records() if record.delta)
     records = (record for delta in deltas for record in delta.records.values() if record)
-    return any(message in record.sources for record in records)
+    return any(not names.isdisjoint(record.sources) for record in records)
 
 
 def retract_unlearnt(store: ChannelStore, message: str, now: datetime) -> bool:
-    """Empty a message; `False` where something may be learnt from it, which is to be forgotten.
+    """Empty a message and the bot's answers that repeat it.
 
-    A job that read the message before learns nothing from it: its decision is refused. Raises
-    `NothingFound` for an id of no message, and `StoreError`.
+    Returns `False` where something may be learnt from these, which is to be forgotten. A job that
+    read the message before learns nothing from it: its decision is refused. Raises `NothingFound`
+    for an id of no message, and `StoreError`.
     """
+    said = _message_of(store, message)
+    said += _repeated_in_answers(store, said)
     try:
-        if is_learnt_from(store, message):
+        if _is_learnt_from(store, said):
             return False
     except JournalError:  # who knows
         return False
-    empty_message(store.folder, store.transcript, message, store.key)
+    empty_messages(store.folder, store.transcript, [one.id for one in said], store.key)
     taken_back = Decision("retract", Author.PERSON)
     store.commit(taken_back, now, PERSON, carry_out=without_what_was_read)
-    return not is_learnt_from(store, message)  # a job may have been first
+    return not _is_learnt_from(store, said)  # a job may have been first
 
 
 def carry_out(

@@ -1,8 +1,9 @@
-"""Kinds of characters: Chinese ones, and halves of surrogate pairs that no text may hold."""
+"""Kinds of characters: Chinese ones, emoji, and halves of surrogate pairs no text may hold."""
 
 from __future__ import annotations
 
 import json
+import re
 
 from pipimem.text.patterns import Pattern
 
@@ -14,6 +15,12 @@ HAN_CHARACTER = Pattern(rf"[{HAN}]")
 # A name in code, a path and an address count as one word.
 _LATIN_WORD = Pattern(r"[A-Za-z][A-Za-z0-9_./:@'’-]*")
 
+# With what joins and varies them; alone these stand inside words of many scripts.
+_EMOJI = re.compile(
+    r"[\U0001f000-\U0001faff\u2600-\u27bf][\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]*"
+    r"|[:;](?<!\w[:;])-?[)(DP](?!\w)"  # beginning with a character it is found faster
+)
+
 
 def has_han(text: str) -> bool:
     """Whether there is a Chinese character in a text."""
@@ -23,6 +30,11 @@ def has_han(text: str) -> bool:
 def is_chinese(text: str) -> bool:
     """Whether a text reads as Chinese: at least one Han character for each Latin word."""
     return has_han(text) and len(HAN_CHARACTER().findall(text)) >= len(_LATIN_WORD().findall(text))
+
+
+def without_emoji(text: str) -> str:
+    """Return the text with blanks for emoji and for smileys such as `:-)`."""
+    return _EMOJI.sub(" ", text)
 
 
 def storable(text: str) -> str:

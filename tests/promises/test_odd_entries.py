@@ -68,7 +68,6 @@ def test_an_entry_that_looks_like_markup_stays_one_entry_of_its_section(
     assert odd not in (sections["tea is green"], sections["milk is white"])
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: refuse what could not be read again")
 def test_a_note_that_could_not_be_read_again_is_refused_before_it_is_written(
     workspace: Path,
 ) -> None:

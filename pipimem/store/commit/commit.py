@@ -20,6 +20,7 @@ from pipimem.notes.operations import Decision, Progress
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
 from pipimem.store.commit.publish import acknowledge, archive_state, prepare_file, publish
 from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.disk.files import refuse_unreadable_size
 from pipimem.store.journal.journal import AppendUnsure
 from pipimem.store.journal.records import FileChange, JournalRecord, Place, RefusedLine
 from pipimem.text.characters import storable
@@ -119,7 +120,8 @@ def commit(
     Returns `None`, with nothing done, when a person saved in the middle: the caller tries again.
     With `insists`, what is saved in the middle is merged. `now` is the conversation's time, `wall`
     the real one, for the journal. What undo and forget decide by the journal itself is carried out
-    by `carry_out` instead of by operations. Raises `CommitUnsure`.
+    by `carry_out` instead of by operations. Raises `CommitUnsure`, and `UnreadableNote` for a text
+    that is too long.
     """
     view = working_copy.fresh_view()
     if carry_out is None:
@@ -257,6 +259,8 @@ def _acknowledged(
 
 def _storable(outcome: Outcome) -> Outcome:
     texts = {file: storable(text) for file, text in outcome.texts.items()}
+    for file, text in texts.items():
+        refuse_unreadable_size(str(file), text)
     archived = storable(outcome.archived)
     if archived and not archived.endswith(("\n", "\r")):
         archived += "\n"

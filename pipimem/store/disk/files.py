@@ -323,6 +323,18 @@ def _refuse_unless_note(path: Path, status: os.stat_result) -> None:
     _refuse_size(path, status.st_size)
 
 
+def refuse_unreadable_size(name: str, text: str) -> None:
+    """Raises `UnreadableNote` for a text that `read` would refuse."""
+    # A character has at most four bytes.
+    size = len(text) if len(text) * 4 <= _LARGEST else len(text.encode())
+    if size > _LARGEST:
+        raise UnreadableNote(
+            f"{name} would be too long to be read again: a note may have "
+            f"{_LARGEST // 1024 // 1024} MiB. Nothing was changed. Give a shorter text, or take "
+            "something out."
+        )
+
+
 def _refuse_size(path: Path, size: int) -> None:
     if size > _LARGEST:
         raise UnreadableNote(

@@ -218,13 +218,15 @@ def _with_placeholders(
     return kept, removed
 
 
-def empty_message(folder: Path, transcript: Transcript, message: str, key: bytes) -> None:
-    """Empties a message of the channel in `folder`; it keeps its place and id.
+def empty_messages(
+    folder: Path, transcript: Transcript, messages: Iterable[str], key: bytes
+) -> None:
+    """Empties messages of the channel in `folder`; they keep their places and ids.
 
     Each file of the transcript is rewritten whole or not at all. Undo goes on as before. Raises
     `StoreError`.
     """
-    targets = ForgetTargets.of((), [message])
+    targets = ForgetTargets.of((), messages)
     with transcript.lock.held():
         transcript.take_in_spool()
         drop_texts(folder / ".pipimem")

@@ -20,8 +20,6 @@ from pipimem.store.disk.syscalls import read_if_there, sync_folder
 from pipimem.store.forget.targets import (
     ENTRY_ALONE,
     ForgetTargets,
-    folded,
-    folded_lines,
     messages_among,
     resolve_targets,
     without,
@@ -29,6 +27,7 @@ from pipimem.store.forget.targets import (
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.state import State
 from pipimem.store.transcript.log import Transcript
+from pipimem.text.folding import folded, folded_as_shown
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
@@ -68,11 +67,11 @@ def learnt_before(
         return frozenset()
     said, records = _Said(messages), _records(working_copy.state)
     entries = [entry for file in NOTE_FILES for entry in notes.note(file).entries]
-    standing = {folded_lines(entry.text) for entry in entries}
+    standing = {folded_as_shown(entry.text) for entry in entries}
     found = {
-        folded_lines(entry.text)
+        folded_as_shown(entry.text)
         for entry in _past_entries(working_copy)
-        if folded_lines(entry.text) not in standing
+        if folded_as_shown(entry.text) not in standing
         and _name_if_learnt(entry, _sources(records.get(entry.record_name)), said)
     }
     return frozenset(found - {""})
@@ -128,9 +127,14 @@ class _Said:
     def is_quoted_by(self, entry: Entry) -> bool:
         """Whether an entry says with name and day what one of the messages says."""
         quote = read_quote(entry.text)
-        if not quote.name or not quote.said.strip():
+        said = folded(quote.said)
+        if not quote.name or not said:
             return False
-        return any(quote.said in one.content and quote.name == one.speaker for one in self.messages)
+        names = (one.speaker for one in self.messages)
+        return any(
+            said in content and quote.name == name
+            for content, name in zip(self._folded, names, strict=True)
+        )
 
     def stands_in(self, entry: Entry) -> bool:
         """Whether a part of an entry of several people's words is what one of the messages says."""
@@ -247,8 +251,11 @@ def load(own: Path) -> Plan | None:
         plan = decoded(Plan, value)
     except CodecError:
         return None
-    # Nothing is in everything.
-    return plan if all(text.strip() for text in plan.texts) else None
+    # Folded again, for an older version folded less.
+    texts, lines = map(folded, plan.texts), map(folded_as_shown, plan.lines)
+    plan = replace(plan, texts=tuple(texts), lines=tuple(lines))
+    # An empty text would match every text.
+    return plan if all(plan.texts) else None
 
 
 def _of_format_1(data: bytes) -> dict[str, object] | None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from unicodedata import normalize
 
 from pipimem.errors import NothingFound
 from pipimem.notes.entry import Entry, content_id, said_mark
@@ -14,8 +12,8 @@ from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.reconcile import Restatements
-from pipimem.store.merge.forgotten_lines import MARKERS
-from pipimem.text.markdown.lines import white_folded
+from pipimem.text.characters import without_emoji
+from pipimem.text.folding import folded, folded_as_shown, stands_in
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
 
 # How recall names a message.
@@ -24,37 +22,6 @@ _MESSAGE = "log:"
 ENTRY_ALONE = "alone:"
 # They go whole.
 _ENTRY_KINDS = (BlockKind.ENTRY, BlockKind.PARAGRAPH)
-# Digits and the letters of Latin, Greek and Cyrillic, after case folding: scripts that put blanks
-# between words.
-_LETTER = r"[0-9a-z\u00df-\u00f6\u00f8-\u052f\u1e00-\u1fff]"
-_WORD_BEGINS = f"(?:(?<!{_LETTER})|(?!{_LETTER}))"
-_WORD_ENDS = f"(?:(?!{_LETTER})|(?<!{_LETTER}))"
-
-
-def folded(text: str) -> str:
-    """The text as it is compared: white space as one blank, without case and width."""
-    return white_folded(normalize("NFKC", text)).casefold()
-
-
-def folded_lines(text: str) -> str:
-    """The text folded, without the bullets and marks at the beginning of each line."""
-    return folded(" ".join(bare(line) for line in text.splitlines()))
-
-
-def bare(line: str) -> str:
-    """A line without the bullets and marks at its beginning."""
-    return line.lstrip(MARKERS)
-
-
-def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:
-    """Whether a folded text holds a folded needle.
-
-    Unless `inside_words`, `tom` is not in `tomorrow`: a needle that begins or ends with a letter or
-    digit of a script with blanks between words begins or ends a word there.
-    """
-    if inside_words or needle not in text:
-        return needle in text
-    return re.search(_WORD_BEGINS + re.escape(needle) + _WORD_ENDS, text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +41,17 @@ class ForgetTargets:
     def of(
         cls, texts: Iterable[str], messages: Iterable[str] = (), *, inside_words: bool = False
     ) -> ForgetTargets:
-        """Folds the texts; empty ones are left out."""
-        given = {folded(text) for text in texts} - {""}
+        """Folds the texts, also without their emoji; empty ones are left out."""
+        given = {folded(each) for text in texts for each in (text, without_emoji(text))} - {""}
         return cls(tuple(sorted(given)), frozenset(messages), inside_words)
 
     def are_in(self, text: str) -> bool:
-        """Whether a text holds any of the texts, whatever its white space and bullets."""
-        return self._any_in(folded(text)) or self._any_in(folded_lines(text))
+        """Whether a text holds any of the texts, as it was typed or as it is shown."""
+        return self._any_in(folded(text)) or self._any_in(folded_as_shown(text))
 
     def are_in_block(self, text: str) -> bool:
         """Whether a block of a note holds any of the texts, or is one of the lines."""
-        return self.are_in(text) or (bool(self.lines) and folded_lines(text) in self.lines)
+        return self.are_in(text) or (bool(self.lines) and folded_as_shown(text) in self.lines)
 
     def are_in_a_line_of(self, text: str) -> bool:
         """Whether a note, or a line of it, holds any."""

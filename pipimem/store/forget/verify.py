@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -21,9 +21,6 @@ from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import (
     ForgetTargets,
     blanked_ledger,
-    folded,
-    folded_lines,
-    stands_in,
     without,
 )
 from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
@@ -152,12 +149,12 @@ def traces(folders: Iterable[Path], text: str, *, inside_words: bool = False) ->
     JSON, cut into a JSON list of lines, or in UTF-16. `inside_words` is as in `stands_in`; in a
     file that is no UTF-8 it is always on. Raises `StoreError`.
     """
-    search = _Search(text, folded(text), inside_words)
-    if not search.needle:
+    search = _Search(text, ForgetTargets.of([text], inside_words=inside_words))
+    if not search.targets.texts:
         return
     for folder in folders:
         for path in _files_in(folder):
-            if search.is_in(folded(path.name)):
+            if search.targets.are_in(path.name):
                 yield Trace(path, 0)
             if presence.is_file(path):
                 with store_errors("read", path):
@@ -178,19 +175,14 @@ class _Search:
     """A text that is looked for, as given and folded."""
 
     text: str
-    needle: str
-    inside_words: bool
-
-    def is_in(self, text: str) -> bool:
-        """Whether a folded text holds it."""
-        return stands_in(text, self.needle, inside_words=self.inside_words)
+    targets: ForgetTargets
 
     def lines_in(self, data: bytes) -> list[int]:
         """The numbers of the lines that hold it; `[0]` where only the file as a whole does."""
         content = data.decode("utf-8", "replace")
         search = self
         if "\ufffd" in content:
-            search = _Search(self.text, self.needle, inside_words=True)
+            search = _Search(self.text, replace(self.targets, inside_words=True))
         contents = [content]
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             contents.append(data.decode("utf-16", "replace"))
@@ -198,27 +190,23 @@ class _Search:
             found = search._lines_of(each)
             if found:
                 return found
-        is_whole = any(search._is_in_whole(each) for each in contents)
+        is_whole = any(search._holds(each) for each in contents)
         is_wide = any(self.text.encode(name, "surrogatepass") in data for name in _WIDE)
         return [0] if is_whole or is_wide else []
 
     def _lines_of(self, content: str) -> list[int]:
         # Line by line it takes ten times as long, and most files are past texts without it.
-        if self.needle not in folded(content) and "\\" not in content:
+        if "\\" not in content and not self.targets.are_in(content):
             return []
         lines = enumerate(content.split("\n"), start=1)
         return [number for number, line in lines if self._holds(line)]
 
-    def _is_in_whole(self, content: str) -> bool:
-        return self._holds(content) or self.is_in(folded_lines(content))
-
-    def _holds(self, line: str) -> bool:
-        """Whether a line holds it, as it stands or as JSON, where lines are a list of strings."""
-        readings = [folded(line)]
-        if "\\" in line:
-            joined = _BETWEEN.sub("", line)
-            readings += [folded(_unescaped(line)), folded_lines(_unescaped(joined))]
-        return any(self.is_in(reading) for reading in readings)
+    def _holds(self, text: str) -> bool:
+        """Whether a text holds it, as it is or as JSON, where lines are a list of strings."""
+        readings = [text]
+        if "\\" in text:
+            readings += [_unescaped(text), _unescaped(_BETWEEN.sub("", text))]
+        return any(map(self.targets.are_in, readings))
 
 
 def _unescaped(line: str) -> str:

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 
 from pipimem.notes.entry import content_id
 from pipimem.store.merge.merge_base import PastText, closest
+from pipimem.text.folding import MARKERS
 from pipimem.text.markdown.line_edits import changed_lines
 from pipimem.text.markdown.lines import split_lines, without_ending
 
-MARKERS = "-*+#> \t"
-"""What may stand before the words of a line; it is no part of a mark."""
 # No note has one: a file with NUL bytes is refused as no text.
 _SIGN = "\0"
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Protocol
 
-from pipimem.text.characters import HAN, is_chinese
+from pipimem.text.characters import HAN, is_chinese, without_emoji
 from pipimem.text.patterns import Pattern
 from pipimem.text.private import without_private
 from pipimem.text.quotes import quoted
@@ -34,7 +34,6 @@ _REMARK = Pattern(
 # Long quotations are somebody else's words: a forwarded mail, a page, an order to obey.
 _LONG_QUOTE = Pattern(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}』?|(?<!\w)\"[^\"]{40,}\"")
 _CUT_OUT = "「…」"
-_EMOJI = Pattern(r"[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\w)[:;]-?[)(DP](?!\w)")
 # What a laughing "lol" may be about: a clause, and no word or two in front of one.
 _CLAUSE = Pattern(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LEAST_LETTERS = 4
@@ -198,7 +197,7 @@ def _of_message(
     for whole in _parts(message.content):
         mark = _LIST_MARK().match(whole)
         part = whole[mark.end() :] if mark else whole
-        text, asked = without_front(" ".join(_EMOJI().sub(" ", part).split()), people, bots)
+        text, asked = without_front(" ".join(without_emoji(part).split()), people, bots)
         is_mark = matches("left_out", "mere mark", part)
         laughed = _is_laughed_at(part) or _is_sarcastic(part, said[-1:] if is_mark else ())
         if _is_empty(text, people) or (is_mark and laughed):

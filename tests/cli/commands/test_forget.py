@@ -310,13 +310,16 @@ def test_both_questions_may_be_answered(call: Call, bot: Path) -> None:
 
 
 def test_a_message_goes_by_its_id(call: Call, bot: Path, conversation: Path) -> None:
-    """As `search` gives it, with or without `--message`; `detail` says that it was forgotten."""
+    """As `search` gives it, with or without `--message`; `detail` says that it was forgotten.
+
+    With it goes the answer r5, which repeats it.
+    """
     call("replay", "room", str(conversation))
-    for way in (["r4"], ["--message", "r5"]):
+    for way, gone in ((["r4"], ["r4", "r5"]), (["--message", "r3"], ["r3"])):
         told = call("forget", "room", *way, "--yes")
         assert told.code == 0, told.err
-        shown = call("detail", "room", way[-1]).out
-        assert shown.rstrip().endswith("(forgotten)")
+        for name in gone:
+            assert call("detail", "room", name).out.rstrip().endswith("(forgotten)")
 
 
 def test_all_that_a_speaker_said_goes(call: Call, bot: Path, conversation: Path) -> None:

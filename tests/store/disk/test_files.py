@@ -16,6 +16,7 @@ from pipimem.store.disk.files import (
     own_text,
     prepare,
     read_text,
+    refuse_unreadable_size,
     remove,
     resolved,
     stamp,
@@ -144,6 +145,17 @@ def test_a_byte_too_much_is_told_as_more_than_may_be(tmp_path: Path) -> None:
         file.truncate(16 * 1024 * 1024 + 1)
     with pytest.raises(UnreadableNote, match="has 17 MiB; a note may have 16"):
         read_text(path, tmp_path)
+
+
+def test_what_could_not_be_read_again_is_refused(tmp_path: Path) -> None:
+    """By its bytes; a text of just the length is read."""
+    longest = "茶" * (16 * 1024 * 1024 // 3) + "x"
+    refuse_unreadable_size("MEMORY.md", longest)
+    path = tmp_path / "MEMORY.md"
+    path.write_text(longest)
+    assert read_text(path, tmp_path) == longest
+    with pytest.raises(UnreadableNote, match=r"MEMORY.md would be too long.*may have 16 MiB"):
+        refuse_unreadable_size("MEMORY.md", longest + "x")
 
 
 def test_a_folder_or_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
