@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from pipimem.runtime.search_service import SearchHit as SearchHit
     from pipimem.runtime.talk import ChannelTalk as ChannelTalk
     from pipimem.runtime.tools.calls import ToolResult as ToolResult
+    from pipimem.runtime.transcript_recall import Visible as Visible
     from pipimem.runtime.turns import Receipt as Receipt
     from pipimem.runtime.turns import Turn as Turn
-    from pipimem.runtime.turns import Visible as Visible
     from pipimem.settings import Settings as Settings
 
 __version__ = "0.3.0"
@@ -70,7 +70,8 @@ _NAMES = {
     "pipimem.runtime.search_service": "SearchHit",
     "pipimem.runtime.talk": "ChannelTalk",
     "pipimem.runtime.tools.calls": "ToolResult",
-    "pipimem.runtime.turns": "Receipt Turn Visible",
+    "pipimem.runtime.transcript_recall": "Visible",
+    "pipimem.runtime.turns": "Receipt Turn",
     "pipimem.settings": "Settings",
 }
 # What 0.2 offered here, by the module that offers it now; it goes in 0.4.0.

@@ -15,7 +15,7 @@ import anyio
 from pipimem import Channel, Message, Receipt, Turn
 from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored
 from pipimem.runtime.tools.definitions import TOOLS, Language
-from pipimem.runtime.turns import Visible
+from pipimem.runtime.transcript_recall import Visible
 
 try:
     from agentscope.agent import Agent, ContextConfig

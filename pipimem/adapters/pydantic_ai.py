@@ -21,7 +21,8 @@ from pipimem.notes.message import Message
 from pipimem.runtime.adapter_steps import note_compacted, refuse_kept_context, stored, tool_text
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.tools.definitions import TOOLS, Language
-from pipimem.runtime.turns import Receipt, Turn, Visible
+from pipimem.runtime.transcript_recall import Visible
+from pipimem.runtime.turns import Receipt, Turn
 
 try:
     from pydantic_ai import AgentRunResult, DeferredToolRequests, RunContext, Tool

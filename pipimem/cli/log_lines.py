@@ -3,26 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from pipimem.observer import Observer
-    from pipimem.settings import ObservabilitySettings
+from typing import Literal
 
 _JSON_LOGS = "pipimem.logs"
-
-
-def log_observers(settings: ObservabilitySettings) -> list[Observer]:
-    """Have log lines written as settings and PIPIMEM_LOG say; who logs each operation then.
-
-    Raises `SettingsError` for a format that there is not.
-    """
-    from pipimem.logs import OperationLog, log_as_json, wants_json
-
-    if not wants_json(settings.logs):
-        return []
-    log_as_json()
-    return [OperationLog(channel_ids=settings.channel_ids)]
 
 
 def logs_are_json() -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pipimem.cli.output import note
+from pipimem.serving.metrics_endpoint import Address, serve_workspace_metrics
 
 if TYPE_CHECKING:
     from pipimem.runtime.pipimem import Pipimem
@@ -35,8 +36,6 @@ class MetricsOptions:
         if not self.address:
             yield
             return
-        from pipimem.serving.metrics_endpoint import Address, serve_workspace_metrics
-
         address = Address.parsed(self.address)
         if not (address.is_loopback or self.is_public):
             raise click.UsageError(

@@ -1,29 +1,23 @@
-"""The options and arguments that commands share, and the workspace and runtime they open."""
+"""The options and arguments that commands share, and the workspace and parts they open."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from pipimem.cli.log_lines import log_observers
 from pipimem.cli.output import Failed
 from pipimem.errors import PipimemError
 from pipimem.notes.kinds import File
-from pipimem.runtime.channel_access import ChannelAccess, WorkspaceStore
+from pipimem.runtime.opened_parts import WorkspaceStore, changing, opened, require_channel
 from pipimem.settings import Settings, settings_from
-
-if TYPE_CHECKING:
-    from pipimem.clock import Clock
-    from pipimem.runtime.channel import Channel
-    from pipimem.runtime.pipimem import Pipimem
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -47,9 +41,18 @@ class Chosen:
         """The workspace on disk. Raises `WorkspaceError` where there is none."""
         return WorkspaceStore.open(self.workspace)
 
-    def channel(self, name: str) -> ChannelAccess:
-        """A channel without an event loop. Raises `ChannelError` for an unknown one."""
-        return ChannelAccess.opened(self.store(), name)
+    def part(self, part: Callable[[Any], T], name: str) -> T:
+        """A part of a channel, as `ChannelNotes`. Raises `ChannelError` for an unknown channel."""
+        return opened(part, self.store(), name)
+
+    def changing(
+        self, part: Callable[[Any], T], name: str, *, arrived: bool = False
+    ) -> AbstractContextManager[T]:
+        """The same for a change: the files are closed at the end.
+
+        With `arrived` also a channel that only acknowledged messages tell of, which is made.
+        """
+        return changing(part, self.store(), name, arrived=arrived)
 
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""
@@ -57,52 +60,6 @@ class Chosen:
         if idle:
             return settings
         return replace(settings, maintenance=replace(settings.maintenance, enabled=False))
-
-    @asynccontextmanager
-    async def opened(
-        self, *, settings: Settings | None = None, clock: Clock | None = None
-    ) -> AsyncIterator[Pipimem]:
-        """The runtime on this workspace, closed at the end."""
-        from pipimem.runtime.pipimem import Pipimem  # 60 ms, not for those who only read files
-
-        settings = settings or self.settings()
-        observers = log_observers(settings.observability)
-        async with Pipimem(self.workspace, self.model, settings=settings, clock=clock) as pipimem:
-            for observer in observers:
-                pipimem.add_observer(observer)
-            yield pipimem
-
-    def with_channel(self, name: str, work: Callable[[Channel], Awaitable[T]]) -> T:
-        """What `work` returns for a channel of the runtime.
-
-        Raises `ChannelError` for an unknown one.
-        """
-
-        async def done() -> T:
-            async with self.opened() as pipimem:
-                return await work(await pipimem.channel(name, create=False))
-
-        return run(done)
-
-
-def run(work: Callable[[], Awaitable[T]]) -> T:
-    """Run a command's work on an event loop, and return what it returns.
-
-    An error that arrives alone in a group is raised as itself.
-    """
-    import anyio  # 25 ms with its event loop, likewise
-
-    try:
-        return anyio.run(work)
-    except BaseExceptionGroup as group:
-        error = _only(group)
-        raise error from error.__cause__
-
-
-def _only(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
 
 
 class _FileName(click.Choice[str]):
@@ -171,7 +128,7 @@ def queries(
     asked = _read(file)
     for name in dict.fromkeys(query.channel for query in asked):
         try:
-            chosen.channel(name)
+            require_channel(chosen.store(), name)
         except PipimemError as error:
             raise Failed(f"{error} Nothing was asked.") from error
     return asked

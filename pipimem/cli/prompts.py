@@ -1,17 +1,13 @@
-"""What people are asked and what they type: a yes or no, numbers of a list, lines of a chat."""
+"""What people are asked: a yes or no, numbers of a list."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import AsyncIterator
 
 import click
 
 from pipimem.cli.output import Failed
 
-_CHUNK = 65_536
 _ALL = ("all", "全部", "都")
 
 
@@ -51,46 +47,3 @@ def numbers(most: int) -> list[int]:
     if not picked or picked[0] < 1 or picked[-1] > most:
         raise Failed("nothing was forgotten: no number of the list was given")
     return picked
-
-
-async def typed(prompt: str = "") -> AsyncIterator[str]:
-    """The lines of standard input without their ends.
-
-    The prompt goes to standard error, on a terminal only.
-    """
-    try:
-        descriptor = sys.stdin.fileno()
-    except (OSError, ValueError):  # a stand-in without a descriptor, by a host or a test
-        for line in sys.stdin:
-            yield line.rstrip("\r\n")
-        return
-    shown = prompt if sys.stdin.isatty() else ""
-    rest = b""
-    while True:
-        click.echo(shown, err=True, nl=False)
-        data = await _read(descriptor)
-        *lines, rest = (rest + data).split(b"\n")
-        for line in lines:
-            yield _decoded(line)
-        if not data:
-            break
-    if rest:
-        yield _decoded(rest)
-
-
-def _decoded(line: bytes) -> str:
-    return line.decode("utf-8", "replace").rstrip("\r")
-
-
-async def _read(descriptor: int) -> bytes:
-    """What is there, as soon as something is; empty at the end.
-
-    A thread would still hang in its read after Ctrl-C.
-    """
-    import anyio  # 25 ms with its event loop, which those who only confirm save
-
-    try:
-        await anyio.wait_readable(descriptor)
-    except (OSError, NotImplementedError):  # a file is always ready; Windows waits for sockets
-        pass
-    return os.read(descriptor, _CHUNK)

@@ -1,72 +1,50 @@
-"""Recall asked by hand: the channels of a command, opened once each, with nothing written."""
+"""Talk and recall of a command's channels, with the settings of its workspace."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
 from pipimem.cli.options import Chosen
-from pipimem.cli.output import note
-from pipimem.clock import Clock
-from pipimem.runtime.recall_preview import (
-    Recall,
-    SearchHit,
-    Source,
-    embeddings_by_hand,
-    hits_in_notes,
-    recall_service_of,
-    recalled_by_hand,
-    session_turn,
-)
-from pipimem.runtime.recall_service import RecallService
-from pipimem.runtime.search_service import Filters
-from pipimem.runtime.turns import Turn
-from pipimem.runtime.vocabulary import Vocabulary
+from pipimem.cli.output import note, progress
+from pipimem.runtime.opened_recall import OpenedRecall
+from pipimem.runtime.recall_preview import Source
+from pipimem.runtime.talk import ChannelTalk
 
-__all__ = ["ChannelRecalls", "Source"]
+__all__ = ["Source", "opened_recall", "opened_talk"]
+
+# A bar that is gone again at once only flickers.
+_SECONDS = 1.0
 
 
-class ChannelRecalls:
-    """The recall of channels for queries; at least `count` candidates each.
+def opened_recall(
+    chosen: Chosen, count: int | None = None, *, archive: bool = True
+) -> OpenedRecall:
+    """Return the talk and recall of channels; recall finds at least `count` candidates."""
+    return OpenedRecall(chosen.store(), chosen.settings(), note, count, archive)
 
-    With `embeds` by the embedder of the settings, too: what is not embedded yet is, for this
-    command alone.
+
+@contextmanager
+def opened_talk(chosen: Chosen, channel: str) -> Iterator[ChannelTalk]:
+    """The talk and the archive of a channel; their index is kept at the end.
+
+    Where reading them takes long there is a bar.
     """
+    begun = time.monotonic()
+    stack = ExitStack()
+    bars: list[Callable[[int], None]] = []
 
-    def __init__(self, chosen: Chosen, count: int | None = None, *, embeds: bool = True) -> None:
-        self._chosen, self._count = chosen, count
-        self._workspace, self._settings = chosen.store(), chosen.settings()
-        self._vocabulary = Vocabulary(self._workspace)
-        self._embeddings = None
-        if embeds:
-            self._embeddings = embeddings_by_hand(self._workspace, self._settings, note)
-        self._open: dict[str, RecallService] = {}
+    def report(read: int, newest: int) -> None:
+        if read == newest:
+            stack.close()
+            bars.clear()
+        elif not bars and time.monotonic() - begun > _SECONDS:
+            bars.append(stack.enter_context(progress("indexing what was said", newest)))
+        for bar in bars:
+            bar(read)
 
-    def recalled(
-        self, channel: str, text: str, speaker: str = "", *, automatic: bool = True
-    ) -> Recall:
-        """Return the recall for one query. Raises `ChannelError` for an unknown channel."""
-        now = Clock().now()
-        return recalled_by_hand(self._of(channel), text, now, speaker, automatic=automatic)
-
-    def context(self, channel: str, found: Recall) -> str:
-        """Return the block of what was recalled, as a turn has it."""
-        return found.context(self._of(channel).store.key)
-
-    def first_turn(self, channel: str, text: str, speaker: str = "") -> Turn:
-        """Return the turn of a message with which a session begins; nobody notes that."""
-        message = Turn(text, speaker, Clock().now(), first=True)
-        return session_turn(self._of(channel), message)
-
-    def in_notes(self, channel: str, query: str, count: int, filters: Filters) -> list[SearchHit]:
-        """Return what a channel's notes have to say to a question as it stands, best first."""
-        return hits_in_notes(self._of(channel), query, Clock().now(), count, filters)
-
-    def _of(self, channel: str) -> RecallService:
-        if channel not in self._open:
-            self._open[channel] = recall_service_of(
-                self._chosen.channel(channel),
-                self._settings,
-                self._vocabulary,
-                self._embeddings,
-                count=self._count,
-                report=note,
-            )
-        return self._open[channel]
+    with stack:
+        opened = OpenedRecall(chosen.store(), chosen.settings(), note, report=report)
+        yield opened.talk(channel)
+        opened.keep_indexes()

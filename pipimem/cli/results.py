@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
-from pipimem.cli.options import BatchQuery, Chosen
-from pipimem.cli.output import fields, one_line, progress, record, say, table
+from pipimem.cli.options import BatchQuery
+from pipimem.cli.output import counted, fields, one_line, record, say, table
 from pipimem.runtime.recall_preview import (
     Candidate,
     Item,
@@ -18,7 +17,7 @@ from pipimem.runtime.recall_preview import (
     explained,
     headed,
 )
-from pipimem.runtime.search_service import Hit, SearchService
+from pipimem.runtime.turns import NOTHING_NEW, Receipt
 from pipimem.text.secrets import redacted
 from pipimem.text.token_count import clipped, estimate
 
@@ -30,8 +29,6 @@ WARMING = "warm up 预热"
 # Five messages of a timeline are about 200 tokens; three lines of 80 columns hold one.
 _CHARS = 200
 FORGOTTEN = "(forgotten)"
-# A bar that is gone again at once only flickers.
-_SECONDS = 1.0
 
 
 def plain_id(item: Item) -> str:
@@ -39,7 +36,7 @@ def plain_id(item: Item) -> str:
     return item.id.removeprefix(f"{Source.LOG}:")
 
 
-def hit_json(hit: Candidate | Hit | SearchHit, rank: int) -> dict[str, object]:
+def hit_json(hit: Candidate | SearchHit, rank: int) -> dict[str, object]:
     """A hit for scripts; a message goes by its own id, a secret typed into a file is masked."""
     item = hit.item
     return {
@@ -53,7 +50,7 @@ def hit_json(hit: Candidate | Hit | SearchHit, rank: int) -> dict[str, object]:
 
 
 def hit_rows(
-    hits: Sequence[Candidate | Hit | SearchHit],
+    hits: Sequence[Candidate | SearchHit],
     texts: Iterable[str],
     injected: Collection[str] = (),
     *,
@@ -148,28 +145,14 @@ def answer_all(
         record({**query.fields, **as_fields(found), "elapsed_ms": elapsed})
 
 
-@contextmanager
-def search_service(chosen: Chosen) -> Iterator[SearchService]:
-    """The search of transcripts and archives; their indexes are kept at the end.
-
-    Where reading them takes long there is a bar.
-    """
-    begun = time.monotonic()
-    stack = ExitStack()
-    bars: list[Callable[[int], None]] = []
-
-    def report(read: int, newest: int) -> None:
-        if read == newest:
-            stack.close()
-            bars.clear()
-        elif not bars and time.monotonic() - begun > _SECONDS:
-            bars.append(stack.enter_context(progress("indexing what was said", newest)))
-        for bar in bars:
-            bar(read)
-
-    with stack:
-        found = SearchService(
-            chosen.store(), archive=True, report=report, own=chosen.settings().secrets
-        )
-        yield found
-        found.keep()
+def receipt_lines(receipt: Receipt, *, with_reason: bool = True) -> list[str]:
+    """The receipt for eyes; the reason stands in one of its lines at most."""
+    covered = counted(receipt.covered, "message")
+    if receipt.steps == (NOTHING_NEW,):
+        return [f"nothing new: {covered} covered before"]
+    lines = [f"{receipt.state}: {covered} covered, consolidated up to message {receipt.cursor}"]
+    reason = receipt.reason
+    lines += [f"  {step}" for step in receipt.steps if not reason or reason not in step]
+    if reason and with_reason:
+        lines.append(f"  reason: {receipt.reason}")
+    return lines

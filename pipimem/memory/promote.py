@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
 from msgspec import Struct, structs
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
+from pipimem.memory.remember import named_end
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
@@ -31,7 +32,6 @@ from pipimem.notes.operations import (
 )
 from pipimem.notes.quote_reason import AWAITING
 from pipimem.sidecar.tasks import Learned
-from pipimem.text.dates import lasts_until
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
@@ -204,12 +204,6 @@ def _refusal(
 def _most_probations(messages: Mapping[str, Message]) -> int:
     people = sum(message.role == "user" for message in messages.values())
     return max(_LEAST_PROBATIONS, people // _MESSAGES_A_PROBATION)
-
-
-def named_end(text: str, evidence: Evidence) -> date | None:
-    """The last day a text says that it holds, `None` if it was over when said or learnt."""
-    end, said = lasts_until(text), evidence.learnt or evidence.when
-    return end if end and said and end >= said.date() else None
 
 
 def _candidate(item: Learned, sources: list[Message], today: datetime) -> _Candidate:

@@ -15,10 +15,10 @@ from msgspec.structs import replace
 
 from pipimem.errors import PipimemError
 from pipimem.memory.bot_conduct import BotConduct
-from pipimem.memory.promote import named_end
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.notes.quote_reason import QuoteReason
+from pipimem.text.dates import lasts_until
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import directs_conduct, injection_kind
 from pipimem.text.markdown.lines import white_folded
@@ -106,3 +106,9 @@ def quoted_addition(add: Add, reason: str) -> Add:
         day = evidence.when.date() if evidence.when else None
         words = quoted(evidence.speaker or "?", day, f"“{white_folded(add.text)}”")
     return replace(add, kind=Kind.FACT, text=words, trust=Trust.QUOTED, quote_reason=reason)
+
+
+def named_end(text: str, evidence: Evidence) -> date | None:
+    """The last day a text says that it holds, `None` if it was over when said or learnt."""
+    end, said = lasts_until(text), evidence.learnt or evidence.when
+    return end if end and said and end >= said.date() else None

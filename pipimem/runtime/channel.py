@@ -31,20 +31,19 @@ from pipimem.runtime.intake import Intake
 from pipimem.runtime.maintenance.background import Background
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.notes import ChannelNotes
-from pipimem.runtime.recall_preview import TurnPreview, turn_preview
+from pipimem.runtime.recall_preview import RecallByHand, TurnPreview
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.talk import ChannelTalk, TalkIndex, TalkLog
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.runtime.tools.calls import ToolContext, ToolResult, called
 from pipimem.runtime.tools.definitions import Language, Shape, definitions
-from pipimem.runtime.transcript_recall import Seen
+from pipimem.runtime.transcript_recall import Seen, Visible
 from pipimem.runtime.transcript_writer import TranscriptWriter
 from pipimem.runtime.turn_recall import TurnRecall
 from pipimem.runtime.turns import (
     Receipt,
     Turn,
     UnrecordedTurns,
-    Visible,
     session_prompt,
     turn_of,
 )
@@ -67,7 +66,7 @@ def upkeep_of(channel: Channel) -> ChannelUpkeep:
     return channel._upkeep  # noqa: SLF001 - it is no part of the API
 
 
-@with_old_names
+@with_old_names(notes=ChannelNotes, talk=ChannelTalk)
 @dataclass(slots=True, eq=False, repr=False)
 class Channel:
     """One conversation and its memory; `Pipimem.channel` makes it.
@@ -104,7 +103,7 @@ class Channel:
         index = TalkIndex(access)
         self.notes = ChannelNotes(access)
         self.history = ChannelHistory(access)
-        self.talk = ChannelTalk(access, self.notes, service, self._log, index)
+        self.talk = ChannelTalk(access, service, self._log, index)
         self._turn_recall = TurnRecall(
             service,
             self._jobs,
@@ -256,10 +255,8 @@ class Channel:
 
         The model is taken to have seen nothing else. Nothing is stored, counted or marked as shown.
         """
-        require_type(text, str, "text", "Give the message as text.")
-        require_type(speaker, str, "speaker", "Without a name it is empty.")
-        message = Turn(text, speaker, self._access.clock.now(), first=first)
-        return await run_in_thread(turn_preview, self._recall_service, message)
+        by_hand = RecallByHand(self._access, self._recall_service)
+        return await by_hand.preview_turn(text, speaker=speaker, first=first)
 
     async def after_turn(self, turn: Turn | None, messages: Sequence[Message]) -> None:
         """Store the turn's messages, unless it is off the record; what it showed counts as shown.

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Self
 
 from pipimem.clock import Clock
-from pipimem.errors import ChannelError
 from pipimem.notes.kinds import File
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Decision
 from pipimem.observer import Observers
 from pipimem.runtime.threads import ChannelLock, finish_in_thread, run_in_thread
 from pipimem.settings import Settings
-from pipimem.store.arrivals import first_arrival
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
 from pipimem.store.disk.files import read_text
-from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.private import without_private
 from pipimem.text.secrets import redacted
-
-__all__ = ["PERSON", "ChannelAccess", "WorkspaceStore", "ignore"]
 
 PERSON = "person"
 
@@ -52,32 +45,6 @@ class ChannelAccess:
     # When a text was forgotten, and what does it once more.
     repeatable: list[tuple[datetime, Callable[[], object]]] = field(default_factory=list)
 
-    @classmethod
-    def opened(cls, workspace: WorkspaceStore, name: str) -> Self:
-        """Open the channel of an id for a command, with the default settings.
-
-        A command that only reads works while pipimem.toml is broken. Raises `ChannelError` for an
-        unknown channel.
-        """
-        return cls(ChannelStore.open(workspace, name, create=False), Settings(), Clock())
-
-    @classmethod
-    def opened_or_arrived(cls, workspace: WorkspaceStore, name: str) -> Self:
-        """Open the channel of an id, also one of which only acknowledged messages are known.
-
-        That one is made, as the bot's next start would make it: what is to be forgotten there could
-        not be reached otherwise. Its title comes with that start. Raises `ChannelError` for an
-        unknown one.
-        """
-        try:
-            return cls.opened(workspace, name)
-        except ChannelError:
-            arrival = first_arrival(workspace.root, name)
-            if arrival is None:
-                raise
-            ChannelStore.open(workspace, name, create=True, kind=arrival.kind)
-        return cls.opened(workspace, name)
-
     @property
     def id(self) -> str:
         """The platform's id of the conversation."""
@@ -91,15 +58,6 @@ class ChannelAccess:
     def text(self, file: File) -> str:
         """Return a file as it is on disk, empty where there is none."""
         return read_text(self.folder / file, self.store.workspace.root) or ""
-
-    def messages(self) -> Iterator[Message]:
-        """Return the whole transcript, oldest first."""
-        return self.store.transcript.messages()
-
-    @property
-    def last_number(self) -> int:
-        """The number of the newest message; 0 where there is none."""
-        return self.store.transcript.last_number
 
     def notes(self) -> Notes:
         """Return the notes as they stand on disk now, with what was recalled since a commit."""

@@ -71,6 +71,13 @@ def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelSt
     return [channel_status(workspace, info, now) for info in workspace.channels()]
 
 
+def status_of(workspace: WorkspaceStore, name: str, now: datetime) -> ChannelStatus:
+    """How the channel of an id stands. Raises `ChannelError` for an unknown one."""
+    folder = ChannelStore.open(workspace, name, create=False).folder
+    (info,) = [info for info in workspace.channels() if info.folder == folder]
+    return channel_status(workspace, info, now)
+
+
 def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
     """How one channel stands; one that cannot be read says why."""
     try:

@@ -15,10 +15,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision, Hole, Progress
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.transcript_writer import TranscriptWriter
-from pipimem.runtime.turns import Receipt
-
-# The one step of a receipt where all was learnt before.
-NOTHING_NEW = "consolidate: nothing new"
+from pipimem.runtime.turns import NOTHING_NEW, Receipt
 
 
 async def missing_messages(

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial, wraps
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
 from pipimem.errors import ArgumentError
-from pipimem.runtime.forgetting import By, ById, Text, What
-from pipimem.runtime.note_edits import EditConflict, EntryPlace, ForgetPreview, SavedNote
-from pipimem.runtime.notes import ChannelNotes
-from pipimem.runtime.talk import ChannelTalk
-from pipimem.runtime.turns import Visible
+from pipimem.runtime.forgetting import By, ById, ForgetPreview, Text, What
+from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
+from pipimem.runtime.transcript_recall import Visible
+
+if TYPE_CHECKING:
+    from pipimem.runtime.notes import ChannelNotes
 
 C = TypeVar("C")
 
@@ -43,15 +44,21 @@ OLD_NAMES = {
 }
 # The same of what `Channel.files` returned.
 OLD_FILE_NAMES = {"take_out": "remove_entry", "forget_preview": "preview_forget"}
-_PARTS: dict[str, type] = {"notes": ChannelNotes, "talk": ChannelTalk}
 
 
-def with_old_names(channel: type[C]) -> type[C]:
-    """Give a class the old names of its parts' methods, and `before_turn` its old parameter."""
-    for old, path in OLD_NAMES.items():
-        setattr(channel, old, _OldName(old, path))
-    channel.before_turn = _with_sees_from(channel.before_turn)  # type: ignore[attr-defined]
-    return channel
+def with_old_names(**parts: type) -> Callable[[type[C]], type[C]]:
+    """Give a class the old names of its parts' methods, and `before_turn` its old parameter.
+
+    `parts` are the classes of the parts by their names.
+    """
+
+    def named(channel: type[C]) -> type[C]:
+        for old, path in OLD_NAMES.items():
+            setattr(channel, old, _OldName(old, path, parts))
+        channel.before_turn = _with_sees_from(channel.before_turn)  # type: ignore[attr-defined]
+        return channel
+
+    return named
 
 
 def _warn(old: str, new: str) -> None:
@@ -64,6 +71,7 @@ class _OldName(Struct, frozen=True):
 
     old: str
     path: str
+    parts: Mapping[str, type]
 
     def __get__(self, channel: Any, owner: type) -> Any:
         if channel is None:
@@ -82,7 +90,7 @@ class _OldName(Struct, frozen=True):
         if self.old == "forget":
             return _forget
         part, _, name = self.path.rpartition(".")
-        return getattr(_PARTS.get(part, owner), name) if part else _PARTS.get(name, owner)
+        return getattr(self.parts.get(part, owner), name) if part else self.parts.get(name, owner)
 
 
 class _OldSignature:

@@ -3,24 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
-from pipimem.errors import ArgumentError, ChannelError, JournalError, NothingFound, require_type
+from pipimem.errors import (
+    ArgumentError,
+    ChannelError,
+    JournalError,
+    NothingFound,
+    PipimemError,
+    require_type,
+)
 from pipimem.memory.requests import without_requests
-from pipimem.notes.entry import Entry, content_id, record_name
+from pipimem.notes.entry import content_id, record_name
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Author, Decision
-from pipimem.runtime.channel_access import PERSON
+from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.note_view import ListedEntry
+from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.arrivals import first_arrival, waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
@@ -43,7 +53,11 @@ if TYPE_CHECKING:
 __all__ = [
     "By",
     "ById",
+    "ForgetCounts",
+    "ForgetPreview",
     "Forgettable",
+    "Forgetter",
+    "Passage",
     "Text",
     "Trace",
     "carry_out",
@@ -52,6 +66,7 @@ __all__ = [
     "remains_in",
     "speakers_of",
     "speakers_of_entry",
+    "takes_inside_words",
 ]
 
 # How the id of a message begins where ids of entries stand beside it.
@@ -87,9 +102,13 @@ class By:
 
 @dataclass(frozen=True, slots=True)
 class ById:
-    """Forget an entry, or a message and what was learnt from it alone, by the id."""
+    """Forget an entry, or a message and what was learnt from it alone, by the id.
+
+    With `inside_words` their words go also where they are a part of a longer word.
+    """
 
     id: str
+    inside_words: bool = False
 
     def __post_init__(self) -> None:
         require_type(self.id, str, "id", "Give the id of an entry or of a message.")
@@ -112,21 +131,41 @@ class Passage(Struct, frozen=True):
     text: str
     record_name: str = ""
 
-    @classmethod
-    def of(cls, entry: Entry) -> Self:
-        """The passage that an entry is."""
-        return cls(entry.file, entry.section, entry.text, entry.record_name)
-
 
 class Forgettable(Struct, frozen=True):
     """Passages of the files and messages that would go; of those in `named` the speaker alone."""
 
-    entries: list[Passage] = field(default_factory=list)
-    messages: list[Message] = field(default_factory=list)
-    named: list[Message] = field(default_factory=list)
+    entries: list[Passage] = []
+    messages: list[Message] = []
+    named: list[Message] = []
 
     def __bool__(self) -> bool:
         return bool(self.entries or self.messages or self.named)
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPreview:
+    """What a `forget` would remove, as it may be shown.
+
+    These are the texts of entries, messages, and the `speakers` whose names would go from messages
+    that stay. `exact` is the same with all that stands there; `inside` is what holds the text only
+    inside another word, and stays. `targets` are the text or the ids that are meant.
+    """
+
+    entries: tuple[str, ...]
+    messages: tuple[str, ...]
+    speakers: tuple[str, ...] = ()
+    exact: Forgettable = field(default_factory=Forgettable)
+    inside: Forgettable = field(default_factory=Forgettable)
+    targets: tuple[str, ...] = ()
+
+
+class ForgetCounts(dict[str, int]):
+    """How much a `forget` removed, by kind of place; `places` has the same by file."""
+
+    def __init__(self, counts: Mapping[str, int], places: Mapping[str, int]) -> None:
+        super().__init__(counts)
+        self.places: Mapping[str, int] = places
 
 
 def require_target(what: object) -> None:
@@ -153,11 +192,18 @@ def _is_named(what: object) -> bool:
     return bool(getattr(what, "id", ""))
 
 
-def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
+def takes_inside_words(what: What) -> bool:
+    """Return whether what is to be forgotten goes also where it is a part of a longer word."""
+    values = what if isinstance(what, Sequence) else [what]
+    return any(getattr(value, "inside_words", False) for value in values)
+
+
+def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True) -> str | list[str]:
     """Return what `ChannelStore.forget` takes: a text, or ids of entries and messages.
 
-    With messages go the bot's answers that repeat them, and what was learnt from these alone.
-    Raises `NothingFound`, also for a text that stands in nothing but a request to forget it.
+    With messages go the bot's answers that repeat them, and what was learnt from these alone,
+    unless `with_learnt` is false. Raises `NothingFound`, also for a text that stands in nothing but
+    a request to forget it.
     """
     require_target(what)
     match what:
@@ -183,7 +229,10 @@ def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
                     ids.append(name)
                 else:
                     said += _message_of(store, name)
-    return list(dict.fromkeys([*ids, *_ids_with_learnt(store, said)]))
+    messages = [f"{_MESSAGE}{message.id}" for message in said]
+    if with_learnt:
+        messages = _ids_with_learnt(store, said)
+    return list(dict.fromkeys([*ids, *messages]))
 
 
 def _ids_with_learnt(store: ChannelStore, said: Sequence[Message]) -> list[str]:
@@ -362,6 +411,89 @@ def carry_out(
     )
 
 
+@dataclass(slots=True, eq=False)
+class Forgetter:
+    """Removes something from all files of one channel for good."""
+
+    _access: ChannelAccess
+
+    async def forget(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetCounts:
+        """Forget it, and return counts by place; raises `NothingFound` for an id of nothing."""
+        require_target(what)
+        access, now = self._access, self._access.clock.wall()
+
+        def forgotten() -> ForgetCounts:
+            targets = forget_targets(access.store, what, with_learnt=with_learnt)
+            forgetting = partial(
+                carry_out,
+                access.store,
+                targets,
+                now,
+                keep_transcript=keep_transcript,
+                inside_words=takes_inside_words(what),
+                with_learnt=with_learnt,
+            )
+            receipt = forgetting()
+            if isinstance(targets, str):
+                access.repeatable.append((now, forgetting))
+            return ForgetCounts(receipt.counts, receipt.places)
+
+        with access.observers.of("forget", access.id) as operation:
+            async with access.lock:
+                counts = await finish_in_thread(forgotten)
+                # Recall lets go of its old index now, and not of the new one at the next turn.
+                with suppress(PipimemError, OSError):
+                    await finish_in_thread(access.forgotten)
+            access.transcript_changed()
+            operation.records = sum(counts.values())
+        return counts
+
+    async def preview(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetPreview:
+        """What `forget` would remove; raises `NothingFound` like it."""
+        require_target(what)
+        return await run_in_thread(self._preview, what, keep_transcript, with_learnt)
+
+    def _preview(self, what: What, keep_transcript: bool, with_learnt: bool) -> ForgetPreview:
+        store, shown = self._access.store, self._access.shown
+        targets = forget_targets(store, what, with_learnt=with_learnt)
+        going, inside = forgettable(
+            store,
+            targets,
+            keep_transcript=keep_transcript,
+            inside_words=takes_inside_words(what),
+        )
+        return ForgetPreview(
+            tuple(shown(passage.text) for passage in going.entries),
+            tuple(map(self._said, going.messages)),
+            tuple(sorted({shown(message.speaker) for message in going.named})),
+            going,
+            inside,
+            (targets,) if isinstance(targets, str) else tuple(targets),
+        )
+
+    def _said(self, message: Message) -> str:
+        said = self._access.shown(message.content)
+        return f"{self._access.shown(message.speaker)}: {said}" if message.speaker else said
+
+    async def retract(self, message: str) -> bool:
+        """Empty a message that its sender took back on the platform; whether it is a forgetting.
+
+        Where something may be learnt from it, it is forgotten with that.
+        """
+        access, now = self._access, self._access.clock.wall()
+        async with access.lock:
+            is_empty = await finish_in_thread(retract_unlearnt, access.store, message, now)
+        if is_empty:
+            access.transcript_changed()
+        else:
+            await self.forget(ById(f"{_MESSAGE}{message}"))
+        return not is_empty
+
+
 @raises_store_error
 def forgettable(
     store: ChannelStore,
@@ -410,7 +542,9 @@ def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:
 def speakers_of_entry(store: ChannelStore, ref: str) -> frozenset[str]:
     """Return the names of all on whose words an entry of MEMORY.md rests; none where it is gone."""
     meant = [entry for entry in store.notes().memory.entries if entry.ref == ref]
-    found = Forgettable([Passage.of(entry) for entry in meant])
+    found = Forgettable(
+        [Passage(entry.file, entry.section, entry.text, entry.record_name) for entry in meant]
+    )
     return speakers_of(store, found) if meant else frozenset()
 
 

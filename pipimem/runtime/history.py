@@ -4,52 +4,41 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
+from typing import NamedTuple
 
-from pipimem.errors import NothingFound, require_count, require_time, require_type
+from pipimem.errors import NothingFound, require_count, require_one_of, require_time, require_type
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
-from pipimem.notes.operations import Author, Change, Trust
+from pipimem.notes.operations import Author, Change, Progress, Tokens, Trust
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.commit.past import Past, Point
 from pipimem.store.history import undo as undoing
 from pipimem.store.history.blame import Origin, origins
-from pipimem.store.history.undo import Restored, Undone, changes_of, edits_after, taken_back
-from pipimem.store.journal.records import FORGET, JournalRecord
+from pipimem.store.journal.records import FORGET, JournalRecord, RefusedLine
 from pipimem.text.markdown.lines import split_lines, without_ending
 
 __all__ = [
     "ChannelHistory",
+    "Comparison",
+    "EditByHand",
+    "EditedLine",
     "EntryOrigin",
-    "JournalRecord",
     "LoggedChange",
-    "Origin",
-    "Past",
+    "Moment",
     "Point",
-    "Restored",
+    "RestorePreview",
     "TakenBack",
-    "Undone",
-    "before_newest",
-    "change_in_question",
-    "changes_of",
-    "edits_after",
-    "forgotten_at",
-    "journal_edits",
-    "moment",
-    "newest_records",
-    "origins_of",
-    "past_of",
-    "restored",
-    "undone",
-    "unified",
-    "wrote",
 ]
 
 FILES = (File.SESSION, File.MEMORY, File.HISTORY)
+_BEFORE_ALL = "before the first change"
+# The counters of a channel's progress that a log tells.
+_COUNTERS = ("cursor", "boundary", "refreshed", "epoch")
 # How `memory` begins why a change was made that came of talk, and why such a job failed.
 _MESSAGES = re.compile(r"(?:failed: )?messages ([1-9][0-9]*)–([1-9][0-9]*)\b")
 
@@ -62,6 +51,11 @@ class LoggedChange:
     for, `actor` the model or person. `refused` are sentences on what was not carried out. `tokens`
     are those of the model calls that it took, 0 without any. `undone_by` is the change that took it
     back, 0 where it stands.
+
+    `correlation` is what its model calls have in the ledger of costs, `spent` the calls by tokens.
+    `refusals` are what was not carried out, `notes` sentences on what was left out before; `moved`
+    are the counters that it set (`cursor`, `boundary`, `refreshed`: numbers of messages). With
+    `in_archive` some of it is also in HISTORY.archive.md, which only grows.
     """
 
     number: int
@@ -74,6 +68,12 @@ class LoggedChange:
     refused: tuple[str, ...] = ()
     tokens: int = 0
     undone_by: int = 0
+    correlation: str = ""
+    refusals: tuple[RefusedLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    spent: Tokens | None = None
+    moved: Mapping[str, int] = field(default_factory=dict)
+    in_archive: bool = False
 
     @property
     def messages(self) -> tuple[int, int] | None:
@@ -90,7 +90,9 @@ class EntryOrigin:
     """Where an entry comes from: who said or wrote it, when, from which messages, by which change.
 
     `change` is the number of the commit that brought it, `None` where no journal has it.
-    `heard_by` are the people who were there when it was learnt: all who had spoken by then.
+    `heard_by` are the people who were there when it was learnt: all who had spoken by then. `line`
+    is the line of the file on which it begins, from 1. `made_by` is that change, `brought_back` the
+    undo or restore that added it once more, and `predecessor` the entry that it took the place of.
     """
 
     file: File
@@ -103,14 +105,79 @@ class EntryOrigin:
     trust: Trust
     change: int | None
     heard_by: tuple[str, ...] = ()
+    line: int = 0
+    predecessor: str = ""
+    made_by: LoggedChange | None = None
+    brought_back: LoggedChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """What an undo or a restore did; `number` is its own in the log, by which it is taken back."""
+    """What an undo or a restore did; `number` is its own in the log, by which it is taken back.
+
+    `files` are those whose text it changed; `undone` is the change that an undo took back.
+    """
 
     number: int
     changes: tuple[Change, ...]
+    files: tuple[File, ...] = ()
+    undone: LoggedChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A moment of the past: right after the change of a number, which was made at `time`.
+
+    The number is `None` for now; the time is empty before the first change. As a text it is for
+    eyes.
+    """
+
+    number: int | None
+    time: str = ""
+
+    def __str__(self) -> str:
+        if self.number is None:
+            return "now"
+        return f"after change {self.number} ({self.time})" if self.time else _BEFORE_ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What changed between two moments: by file a unified diff, empty where nothing did."""
+
+    since: Moment
+    until: Moment
+    diffs: Mapping[File, str]
+
+
+class EditedLine(NamedTuple):
+    """A line that somebody took out of a file (`sign` is `-`) or added to it (`+`)."""
+
+    file: File
+    sign: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditByHand:
+    """A change that people made in the files: its number, its time, and the lines it changed."""
+
+    number: int
+    time: str
+    lines: tuple[EditedLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RestorePreview:
+    """What a restore would take out: how many later `changes`, and the `edits` by hand of them.
+
+    `is_start` says that `to` is the first moment that is kept.
+    """
+
+    to: Moment
+    changes: int
+    edits: tuple[EditByHand, ...]
+    is_start: bool
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -128,9 +195,15 @@ class ChannelHistory:
         return await run_in_thread(self._log, count, before)
 
     def _log(self, count: int, before: int | None) -> tuple[LoggedChange, ...]:
-        records = newest_records(self._access, count, before)
-        undo_of = taken_back(self._access.store.journal_records())
-        return tuple(_logged(record, undo_of.get(record.sequence, 0)) for record in records)
+        undos: list[JournalRecord] = []
+        newest: deque[JournalRecord] = deque(maxlen=count)
+        for record in self._access.store.journal_records():
+            if record.task == undoing.UNDO:
+                undos.append(record)
+            if before is None or record.sequence < before:
+                newest.append(record)
+        undone_by = undoing.taken_back(undos)
+        return tuple(_logged(record, undone_by) for record in reversed(newest))
 
     async def change(self, number: int) -> LoggedChange:
         """The change of a number. Raises `NothingFound`."""
@@ -142,12 +215,24 @@ class ChannelHistory:
 
     async def blame(self, file: File | None = None) -> tuple[EntryOrigin, ...]:
         """Where each entry of the notes comes from, or of one file, in their order."""
-        return tuple(
-            map(
-                _origin,
-                await run_in_thread(origins_of, self._access, [file] if file else FILES),
-            )
-        )
+        return await run_in_thread(self._origins, [file] if file else FILES)
+
+    def _origins(self, files: Sequence[File]) -> tuple[EntryOrigin, ...]:
+        store = self._access.store
+        records = tuple(store.journal_records())
+        undone_by = undoing.taken_back(records)
+        return tuple(_origin(found, undone_by) for found in origins(store.notes(), records, files))
+
+    async def forgotten(self) -> str:
+        """The time of the forgetting that the journal begins with, in ISO 8601; empty without.
+
+        What was changed before it cannot be taken back, and nobody knows which change made it.
+        """
+        return await run_in_thread(self._forgotten)
+
+    def _forgotten(self) -> str:
+        first = next(iter(self._access.store.journal_records()), None)
+        return first.time if first and first.task == FORGET else ""
 
     async def diff(
         self, since: Point | None = None, until: Point | None = None, *, file: File | None = None
@@ -157,14 +242,26 @@ class ChannelHistory:
         A moment is a time, or the number of a change: right after it. By default the newest change.
         Raises `NothingFound` beyond what the journal keeps.
         """
+        compared = await self.compare(since, until, file=file)
+        return "\n".join(filter(None, compared.diffs.values()))
+
+    async def compare(
+        self, since: Point | None = None, until: Point | None = None, *, file: File | None = None
+    ) -> Comparison:
+        """What changed between two moments, by file, as `diff` takes and raises."""
         for name, point in (("since", since), ("until", until)):
             if point is not None:
                 require_point(point, name)
-        files = [file] if file else FILES
-        found = await run_in_thread(
-            lambda: unified(self._access.store.past(), files, since, until).values()
-        )
-        return "\n".join(filter(None, found))
+        return await run_in_thread(self._compared, since, until, [file] if file else FILES)
+
+    def _compared(
+        self, since: Point | None, until: Point | None, files: Sequence[File]
+    ) -> Comparison:
+        past = self._access.store.past()
+        first = _before_newest(past) if since is None else past.sequence_at(since)
+        last = None if until is None else past.sequence_at(until)
+        moments = _moment(past, first), _moment(past, last)
+        return Comparison(*moments, {file: _diff(past, file, *moments) for file in files})
 
     async def texts(self, point: Point | None = None) -> dict[File, str]:
         """The three files as they stood at a time or right after a change, by default as they are.
@@ -194,9 +291,45 @@ class ChannelHistory:
 
         Raises `CannotTakeBack` where later changes stand on it, `NothingFound` for no such change.
         """
-        now = self._access.clock.now()
-        done = await finish_in_thread(undone, self._access, number, now)
-        return TakenBack(done.sequence, done.outcome.changes)
+        done = await finish_in_thread(self._undo, number)
+        files = tuple(done.outcome.texts)
+        return TakenBack(done.sequence, done.outcome.changes, files, _logged(done.record))
+
+    def _undo(self, number: int | None) -> undoing.Undone:
+        return undoing.undo(self._access.store, number, self._access.clock.now(), actor=PERSON)
+
+    async def unexpected_undo(self) -> LoggedChange | None:
+        """The change that `undo` without a number takes back, where that may surprise.
+
+        The newest change is an undo already, or was typed into the files by hand. Else `None`: it
+        is the newest change. Raises `NothingFound` where there is nothing to take back.
+        """
+        return await finish_in_thread(self._unexpected_undo)
+
+    def _unexpected_undo(self) -> LoggedChange | None:
+        self._record_edits()
+        found = undoing.to_be_asked(self._access.store.past())
+        return _logged(found) if found is not None else None
+
+    async def changes_by(self, author: Author, since: datetime) -> tuple[LoggedChange, ...]:
+        """The changes of texts by an author since a time that still count, newest first."""
+        require_one_of(author, Author, "author")
+        require_time(since, "since")
+        return await run_in_thread(self._changes_by, Author(author), since)
+
+    def _changes_by(self, author: Author, since: datetime) -> tuple[LoggedChange, ...]:
+        found = undoing.changes_of(self._access.store.past(), author, since)
+        return tuple(map(_logged, found))
+
+    async def record_edits(self) -> None:
+        """Note what people edited by hand since the last look as a change of its own.
+
+        Turns and jobs do so, too.
+        """
+        await finish_in_thread(self._record_edits)
+
+    def _record_edits(self) -> None:
+        self._access.store.journal_edits(self._access.clock.now())
 
     async def restore(self, point: Point) -> TakenBack:
         """Put the notes back to how they stood at a time, or right after a change, as one change.
@@ -204,9 +337,24 @@ class ChannelHistory:
         Raises `CannotTakeBack` and `NothingFound` where nobody knows how they stood.
         """
         require_point(point, "point")
-        now = self._access.clock.now()
-        done = await finish_in_thread(restored, self._access, point, now)
-        return TakenBack(done.sequence, done.outcome.changes)
+        done = await finish_in_thread(self._restore, point)
+        return TakenBack(done.sequence, done.outcome.changes, tuple(done.outcome.texts))
+
+    def _restore(self, point: Point) -> undoing.Restored:
+        return undoing.restore(self._access.store, point, self._access.clock.now(), actor=PERSON)
+
+    async def preview_restore(self, point: Point) -> RestorePreview:
+        """What `restore` would take out; nothing is put back. Raises `NothingFound` like it."""
+        require_point(point, "point")
+        return await finish_in_thread(self._preview_restore, point)
+
+    def _preview_restore(self, point: Point) -> RestorePreview:
+        self._record_edits()
+        past = self._access.store.past()
+        to = past.sequence_at(point)
+        later = sum(1 for record in past.records if record.sequence > to and record.files)
+        edits = tuple(map(_edit_by_hand, undoing.edits_after(past.records, to)))
+        return RestorePreview(_moment(past, to), later, edits, to == past.begins)
 
 
 def require_point(point: object, name: str) -> None:
@@ -218,134 +366,90 @@ def require_point(point: object, name: str) -> None:
     require_count(point, name, least=0)
 
 
-def _logged(one: JournalRecord, undone_by: int) -> LoggedChange:
-    refused = [f"{line.operation} {line.text}: {line.reason}" for line in one.refused]
+def _logged(record: JournalRecord, undone_by: Mapping[int, int] | None = None) -> LoggedChange:
+    refused = [f"{line.operation} {line.text}: {line.reason}" for line in record.refused]
     return LoggedChange(
-        one.sequence,
-        one.time,
-        one.author,
-        one.actor,
-        one.task,
-        one.why,
-        one.changes,
-        (*refused, *one.notes),
-        one.tokens.run if one.tokens else 0,
-        undone_by,
+        number=record.sequence,
+        time=record.time,
+        author=record.author,
+        actor=record.actor,
+        task=record.task,
+        why=record.why,
+        changes=record.changes,
+        refused=(*refused, *record.notes),
+        tokens=record.tokens.run if record.tokens else 0,
+        undone_by=(undone_by or {}).get(record.sequence, 0),
+        correlation=record.correlation,
+        refusals=record.refused,
+        notes=record.notes,
+        spent=record.tokens,
+        moved=_moved(record.delta.progress),
+        in_archive=bool(record.archived),
     )
 
 
-def _origin(one: Origin) -> EntryOrigin:
-    known = one.record or Record(Trust.HUMAN)
-    who, when = wrote(one)
-    entry, number = one.entry, one.change.sequence if one.change else None
+def _moved(progress: Progress) -> dict[str, int]:
+    """Return the counters that a change set; none of a window that failed: the reason tells it."""
+    if progress.narrowed is not None:
+        return {}
+    values = {name: getattr(progress, name) for name in _COUNTERS}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _origin(origin: Origin, undone_by: Mapping[int, int]) -> EntryOrigin:
+    entry, change, again = origin.entry, origin.change, origin.brought_back
+    known = origin.record or Record(Trust.HUMAN)
+    said = origin.record.when if origin.record else ""
     return EntryOrigin(
-        entry.file,
-        entry.section,
-        entry.ref,
-        entry.text,
-        who,
-        when,
-        one.sources,
-        known.trust,
-        number,
-        one.heard_by,
+        file=entry.file,
+        section=entry.section,
+        id=entry.ref,
+        text=entry.text,
+        who=_writer(origin),
+        when=said or (change.time if change else ""),
+        sources=origin.sources,
+        trust=known.trust,
+        change=change.sequence if change else None,
+        heard_by=origin.heard_by,
+        line=entry.start + 1,
+        predecessor=known.predecessor,
+        made_by=_logged(change, undone_by) if change else None,
+        brought_back=_logged(again, undone_by) if again else None,
     )
 
 
-# ── for commands ──────────────────────────────────────────────────────────────────────────────────
-
-
-def newest_records(
-    access: ChannelAccess, count: int, before: int | None = None
-) -> list[JournalRecord]:
-    """Return the newest records of the journal before that of a number, or of all; newest first."""
-    records = access.store.journal_records()
-    if before is not None:
-        records = (record for record in records if record.sequence < before)
-    return list(deque(records, maxlen=count))[::-1]
-
-
-def origins_of(access: ChannelAccess, files: Iterable[File]) -> list[Origin]:
-    """Return the origin of each entry of some files."""
-    return origins(access.store.notes(), access.store.journal_records(), files)
-
-
-def forgotten_at(access: ChannelAccess) -> str:
-    """Return the time of the forgetting that the journal begins with; empty if it does not."""
-    first = next(iter(access.store.journal_records()), None)
-    return first.time if first and first.task == FORGET else ""
-
-
-def change_in_question(access: ChannelAccess, now: datetime) -> JournalRecord | None:
-    """Return what an undo without a number takes back, where that may surprise; else `None`."""
-    access.store.journal_edits(now)
-    return undoing.to_be_asked(access.store.past())
-
-
-def undone(access: ChannelAccess, number: int | None, now: datetime) -> Undone:
-    """Take one change back, without a number the newest that still counts.
-
-    Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
-    """
-    return undoing.undo(access.store, number, now, actor=PERSON)
-
-
-def restored(access: ChannelAccess, point: Point, now: datetime) -> Restored:
-    """Put the notes back to how they stood at a moment, as one change."""
-    return undoing.restore(access.store, point, now, actor=PERSON)
-
-
-def past_of(access: ChannelAccess) -> Past:
-    """Return the texts of the notes after each change that the journal keeps."""
-    return access.store.past()
-
-
-def journal_edits(access: ChannelAccess, now: datetime) -> None:
-    """Note what was edited by hand since the last look as a change of its own."""
-    access.store.journal_edits(now)
-
-
-def wrote(one: Origin) -> tuple[str, str]:
-    """Who said or wrote an entry, and when it was said, else written down."""
-    said = one.record.when if one.record else ""
-    return _who(one), said or (one.change.time if one.change else "")
-
-
-def _who(one: Origin) -> str:
-    """The speaker, else who made the change."""
-    is_human = one.record is None or one.record.trust is Trust.HUMAN
-    if one.record and one.record.speaker and not is_human:
-        return one.record.speaker
-    if one.change is None:
+def _writer(origin: Origin) -> str:
+    """Return the speaker, else who made the change."""
+    is_human = origin.record is None or origin.record.trust is Trust.HUMAN
+    if origin.record and origin.record.speaker and not is_human:
+        return origin.record.speaker
+    if origin.change is None:
         return "by hand" if is_human else "-"
-    if one.change.author is Author.EDITOR:
+    if origin.change.author is Author.EDITOR:
         return "by hand"
-    return one.change.actor or str(one.change.author)
+    return origin.change.actor or str(origin.change.author)
 
 
-def moment(past: Past, sequence: int | None) -> str:
-    """A moment of the past for eyes: the change and its time; `None` is now."""
-    if sequence is None:
-        return "now"
-    for change in past.records:
-        if change.sequence == sequence:
-            return f"after change {sequence} ({change.time})"
-    return "before the first change"
+def _edit_by_hand(record: JournalRecord) -> EditByHand:
+    lines = (line for file in record.files for line in _edited_lines(record, file))
+    return EditByHand(record.sequence, record.time, tuple(lines))
 
 
-def unified(
-    past: Past, files: Sequence[File], since: Point | None, until: Point | None
-) -> dict[File, str]:
-    """The diff of each file between two moments; by default from before the newest change to now.
-
-    Raises `CannotTakeBack` where a text is not known any more, `NothingFound` beyond the journal.
-    """
-    first = before_newest(past) if since is None else past.sequence_at(since)
-    last = None if until is None else past.sequence_at(until)
-    return {file: "\n".join(_diff(past, file, first, last)) for file in files}
+def _edited_lines(record: JournalRecord, file: File) -> Iterator[EditedLine]:
+    """The lines that a change took out of a file and added; none of the archive: it only grows."""
+    if file is File.ARCHIVE:
+        return
+    for splice in record.files[file].splices:
+        for sign, side in (("-", splice.removed), ("+", splice.added)):
+            yield from (EditedLine(file, sign, line.rstrip()) for line in side if line.strip())
 
 
-def before_newest(past: Past) -> int:
+def _moment(past: Past, sequence: int | None) -> Moment:
+    times = (record.time for record in past.records if record.sequence == sequence)
+    return Moment(sequence, next(times, ""))
+
+
+def _before_newest(past: Past) -> int:
     """The number of the change before the newest.
 
     A hand edit that is in no journal yet is newer than all that are.
@@ -354,21 +458,21 @@ def before_newest(past: Past) -> int:
         return 0
     if past.base != past.current:
         return past.records[-1].sequence
-    for one in reversed(past.records):
-        if one.files:
-            return max(past.begins, one.sequence - 1)
+    for record in reversed(past.records):
+        if record.files:
+            return max(past.begins, record.sequence - 1)
     return past.begins
 
 
-def _diff(past: Past, file: File, first: int, last: int | None) -> list[str]:
-    """The lines of a diff between two changes (`None`: now)."""
-    old = past.known_text(file, first)
-    new = past.current[file] if last is None else past.known_text(file, last)
+def _diff(past: Past, file: File, since: Moment, until: Moment) -> str:
+    """The unified diff of a file. Raises `CannotTakeBack` where a text is not known any more."""
+    old = past.known_text(file, since.number or 0)
+    new = past.current[file] if until.number is None else past.known_text(file, until.number)
     before, after = _bare_lines(old), _bare_lines(new)
     if before == after and old != new:
-        return [f"--- {file}", f"+++ {file}", "only line ends changed"]
-    names = f"{file}  {moment(past, first)}", f"{file}  {moment(past, last)}"
-    return list(unified_diff(before, after, *names, lineterm=""))
+        return f"--- {file}\n+++ {file}\nonly line ends changed"
+    names = f"{file}  {since}", f"{file}  {until}"
+    return "\n".join(unified_diff(before, after, *names, lineterm=""))
 
 
 def _bare_lines(text: str) -> list[str]:

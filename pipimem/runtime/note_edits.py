@@ -93,18 +93,6 @@ class EditConflict:
     theirs: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetPreview:
-    """What a forgetting would remove: lines of the notes and messages, as they may be shown.
-
-    `speakers` are the names that would go from messages that stay.
-    """
-
-    entries: tuple[str, ...]
-    messages: tuple[str, ...]
-    speakers: tuple[str, ...] = ()
-
-
 def with_newlines(text: str) -> str:
     """The text with `\\n` for each line end, as the field of a form has it.
 

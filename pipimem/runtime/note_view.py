@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Literal
+from types import NoneType
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
+from pipimem.errors import require_one_of, require_type
 from pipimem.memory.expire import first_end
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
@@ -19,6 +21,9 @@ from pipimem.notes.operations import Trust
 from pipimem.runtime.note_edits import entry_words, with_newlines
 from pipimem.text.dates.bounds import aware, later
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
+
+if TYPE_CHECKING:
+    from pipimem.runtime.channel_access import ChannelAccess
 
 _UNSEEN = (BlockKind.BLANK, BlockKind.COMMENT)
 # The title of a section, and a block in it.
@@ -71,6 +76,29 @@ def _is_meant(
     if trust is not None and entry.trust != trust:
         return False
     return oldest is None or (entry.since is not None and entry.since <= oldest)
+
+
+@dataclass(slots=True, eq=False)
+class EntryList:
+    """The entries of one conversation's MEMORY.md."""
+
+    _access: ChannelAccess
+
+    async def entries(
+        self,
+        *,
+        kind: Kind | None = None,
+        trust: Trust | None = None,
+        older_than: timedelta | None = None,
+    ) -> tuple[ListedEntry, ...]:
+        """The entries of MEMORY.md in their order: of a kind, of a trust, older than that."""
+        if kind is not None:
+            require_one_of(kind, Kind, "kind")
+        if trust is not None:
+            require_one_of(trust, Trust, "trust")
+        require_type(older_than, (timedelta, NoneType), "older_than", "Give a timedelta.")
+        notes, now = await self._access.read_notes(), self._access.clock.now()
+        return tuple(listed_entries(notes, now, kind, trust, older_than))
 
 
 def all_listed(notes: Notes, file: File, now: datetime) -> Iterator[ListedEntry]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from types import NoneType
 
 from msgspec.structs import replace
@@ -32,16 +32,14 @@ from pipimem.memory.remember import remembered
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Add, Author, Change, Decision, Move, Supersede, Trust
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
-from pipimem.runtime.forgetting import What, carry_out, forget_targets, forgettable, require_target
+from pipimem.runtime.forgetting import ForgetCounts, ForgetPreview, Forgetter, What
 from pipimem.runtime.intake import Intake, rememberable
 from pipimem.runtime.note_edits import (
     EditConflict,
     EntryPlace,
-    ForgetPreview,
     SavedNote,
     carried,
     entry_words,
@@ -57,11 +55,12 @@ from pipimem.runtime.note_edits import (
 )
 from pipimem.runtime.note_view import (
     EntryFilter,
+    EntryList,
     ListedEntry,
     NoteView,
     NoteViewer,
-    listed_entries,
 )
+from pipimem.runtime.stored_files import StoredFiles
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy
@@ -108,13 +107,8 @@ class ChannelNotes:
         older_than: timedelta | None = None,
     ) -> tuple[ListedEntry, ...]:
         """The entries of MEMORY.md in their order: of a kind, of a trust, older than that."""
-        if kind is not None:
-            require_one_of(kind, Kind, "kind")
-        if trust is not None:
-            require_one_of(trust, Trust, "trust")
-        require_type(older_than, (timedelta, NoneType), "older_than", "Give a timedelta.")
-        notes, now = await self._access.read_notes(), self._access.clock.now()
-        return tuple(listed_entries(notes, now, kind, trust, older_than))
+        listed = EntryList(self._access)
+        return await listed.entries(kind=kind, trust=trust, older_than=older_than)
 
     async def remember(
         self,
@@ -228,60 +222,30 @@ class ChannelNotes:
 
     # ── forgetting ────────────────────────────────────────────────────────────────────────────────
 
-    async def forget(self, what: What, *, keep_transcript: bool = False) -> dict[str, int]:
+    async def forget(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetCounts:
         """Remove something from all files for good; returns counts by place.
 
         `what` is a `Text`, all that is said `By` a person, an entry or a message, itself or
         `ById`, or a list of such, in which a bare text is an id. With a message goes what was
-        learnt from it alone. Raises `NothingFound` for an id of nothing, and with nothing forgotten
-        where a text stands in nothing but a request to forget it.
+        learnt from it alone, unless `with_learnt` is false. Raises `NothingFound` for an id of
+        nothing, and with nothing forgotten where a text stands in nothing but a request to forget
+        it.
         """
-        require_target(what)
-        access, now = self._access, self._access.clock.wall()
-
-        def forgotten() -> dict[str, int]:
-            targets = forget_targets(access.store, what)
-            forgetting = partial(
-                carry_out,
-                access.store,
-                targets,
-                now,
-                keep_transcript=keep_transcript,
-                inside_words=getattr(what, "inside_words", False),
-            )
-            counts = forgetting().counts
-            if isinstance(targets, str):
-                access.repeatable.append((now, forgetting))
-            return counts
-
-        with access.observers.of("forget", access.id) as operation:
-            async with access.lock:
-                counts = await finish_in_thread(forgotten)
-                # Recall lets go of its old index now, and not of the new one at the next turn.
-                with suppress(PipimemError, OSError):
-                    await finish_in_thread(access.forgotten)
-            access.transcript_changed()
-            operation.records = sum(counts.values())
-        return counts
-
-    async def preview_forget(self, what: What) -> ForgetPreview:
-        """What `forget` would remove; raises `NothingFound` like it."""
-        require_target(what)
-        return await run_in_thread(self._going, what)
-
-    def _going(self, what: What) -> ForgetPreview:
-        store, inside_words = self._access.store, getattr(what, "inside_words", False)
-        targets = forget_targets(store, what)
-        going, _ = forgettable(store, targets, inside_words=inside_words)
-        return ForgetPreview(
-            tuple(self.shown(passage.text) for passage in going.entries),
-            tuple(map(self._said, going.messages)),
-            tuple(sorted({self.shown(message.speaker) for message in going.named})),
+        forgetter = Forgetter(self._access)
+        return await forgetter.forget(
+            what, keep_transcript=keep_transcript, with_learnt=with_learnt
         )
 
-    def _said(self, message: Message) -> str:
-        said = self.shown(message.content)
-        return f"{self.shown(message.speaker)}: {said}" if message.speaker else said
+    async def preview_forget(
+        self, what: What, *, keep_transcript: bool = False, with_learnt: bool = True
+    ) -> ForgetPreview:
+        """What `forget` would remove; raises `NothingFound` like it."""
+        forgetter = Forgetter(self._access)
+        return await forgetter.preview(
+            what, keep_transcript=keep_transcript, with_learnt=with_learnt
+        )
 
     # ── looking at a file ─────────────────────────────────────────────────────────────────────────
 
@@ -293,6 +257,14 @@ class ChannelNotes:
     def shown(self, text: str) -> str:
         """A text as it may be shown: secrets and private stretches masked, line for line."""
         return self._access.shown(text)
+
+    def path(self, file: File) -> Path:
+        """Where a file is on disk, or will be."""
+        return StoredFiles(self._access).path(file)
+
+    async def text(self, file: File) -> str:
+        """A file as it is on disk, with all that it hides; empty where there is none."""
+        return await StoredFiles(self._access).text(file)
 
     async def view(
         self,

@@ -1,48 +1,34 @@
-"""A turn or a recall as it would be for a message, and why; nothing is kept or counted."""
+"""Recall by hand: a turn or a recall as it would be for a message, and why; nothing is counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
-from typing import TYPE_CHECKING
 
-from pipimem.clock import Clock
+from pipimem.errors import require_type
 from pipimem.llm.embedding import Vector
 from pipimem.recall.items import Candidate, Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.scoring import Part, explained
 from pipimem.recall.transcript.passages import headed
 from pipimem.runtime.channel_access import ChannelAccess
-from pipimem.runtime.embeddings import Embeddings, embeddings_of
 from pipimem.runtime.recall_service import RecallService
-from pipimem.runtime.search_service import Filters, SearchHit, note_hits
+from pipimem.runtime.search_service import SearchHit
+from pipimem.runtime.threads import run_in_thread
 from pipimem.runtime.transcript_recall import Seen
 from pipimem.runtime.turns import Turn, turn_of
-from pipimem.runtime.vocabulary import Vocabulary
-from pipimem.settings import Settings
-from pipimem.store.workspace import WorkspaceStore
-
-if TYPE_CHECKING:
-    from pipimem.llm.admission import Admission
 
 __all__ = [
     "Candidate",
     "Item",
     "Recall",
+    "RecallByHand",
     "SearchHit",
     "Source",
     "TurnPreview",
-    "embeddings_by_hand",
     "explained",
     "headed",
-    "hits_in_notes",
-    "question_vector",
-    "recall_service_of",
-    "recalled_by_hand",
-    "session_turn",
-    "turn_preview",
 ]
 
 
@@ -65,122 +51,92 @@ class TurnPreview:
     below: tuple[Candidate, ...] = ()
 
 
-def session_turn(service: RecallService, message: Turn) -> Turn:
-    """The turn of a message in a session whose model has seen nothing else.
+@dataclass(slots=True, eq=False)
+class RecallByHand:
+    """What one channel's memory would put before a message.
 
-    Waits for the index of the transcript and for the message's vector, for nobody waits for a turn.
+    The model is taken to have seen nothing of the talk. Nobody waits for a turn here, so the
+    message's vector and the index of the transcript are waited for.
     """
-    notes = service.notes()
-    opening = service.opening(first=message.first)
-    service.transcript_recall.warm()
-    found = service.recalled(
-        message.query,
-        message.time,
-        speaker=message.speaker,
-        shown=opening.ids,
-        question=question_vector(service, message.query, message.time),
-        seen=Seen(shown=opening.ids, words=opening.words),
-    )
-    return turn_of(message, opening, found, notes)
+
+    _access: ChannelAccess
+    _service: RecallService
+
+    async def recall(self, text: str, *, speaker: str = "", automatic: bool = True) -> Recall:
+        """What would be recalled, and what was said of it.
+
+        Without `automatic` the words count as they stand, also where a turn would be silent, and
+        the transcript is not asked.
+        """
+        _require_message(text, speaker)
+        return await run_in_thread(self._recalled, text, speaker, automatic)
+
+    def _recalled(self, text: str, speaker: str, automatic: bool) -> Recall:
+        service, now = self._service, self._access.clock.now()
+        service.notes()
+        if not automatic:
+            return service.recalled(text, now, speaker=speaker, automatic=False)
+        service.transcript_recall.warm()
+        vector = self._vector(text, now)
+        return service.recalled(text, now, speaker=speaker, question=vector, seen=Seen())
+
+    def context(self, found: Recall) -> str:
+        """The block of what was recalled, as a turn has it; empty without anything."""
+        return found.context(self._access.store.key)
+
+    async def turn(self, text: str, *, speaker: str = "", first: bool = True) -> Turn:
+        """The turn of a message, on a session's `first` turn or a later one."""
+        _require_message(text, speaker)
+        message = Turn(text, speaker, self._access.clock.now(), first=first)
+        return await run_in_thread(self._turn, message)
+
+    async def preview_turn(
+        self, text: str, *, speaker: str = "", first: bool = True
+    ) -> TurnPreview:
+        """The same turn, and why it is as it is."""
+        _require_message(text, speaker)
+        message = Turn(text, speaker, self._access.clock.now(), first=first)
+        return await run_in_thread(self._preview, message)
+
+    def _preview(self, message: Turn) -> TurnPreview:
+        service, text, now = self._service, message.query, message.time
+        turn = self._turn(message)
+        query = service.query(text, now, message.speaker, automatic=True)
+        searched = service.recalled(text, now, automatic=False)
+        recalled = turn.recall.candidates if turn.recall is not None else ()
+        known = {candidate.item.id for candidate in recalled}
+        return TurnPreview(
+            turn,
+            words=tuple(Part(term.written or term.word, term.weight) for term in query.terms),
+            written={term.word: term.written for term in query.terms if term.written},
+            names=query.entities,
+            intents=tuple(query.intents),
+            below=tuple(found for found in searched.candidates if found.item.id not in known),
+        )
+
+    def _turn(self, message: Turn) -> Turn:
+        service = self._service
+        notes = service.notes()
+        opening = service.opening(first=message.first)
+        service.transcript_recall.warm()
+        found = service.recalled(
+            message.query,
+            message.time,
+            speaker=message.speaker,
+            shown=opening.ids,
+            question=self._vector(message.query, message.time),
+            seen=Seen(shown=opening.ids, words=opening.words),
+        )
+        return turn_of(message, opening, found, notes)
+
+    def _vector(self, text: str, now: datetime) -> Vector | None:
+        """The vector of a message; `None` without an embedder, and where it would be of no use."""
+        service = self._service
+        if service.embeddings is None or not service.wants_vector(text, now):
+            return None
+        return service.embeddings.question(text)
 
 
-def question_vector(service: RecallService, text: str, now: datetime) -> Vector | None:
-    """The vector of a message; `None` without an embedder, and where it would be of no use."""
-    if service.embeddings is None or not service.wants_vector(text, now):
-        return None
-    return service.embeddings.question(text)
-
-
-def turn_preview(service: RecallService, message: Turn) -> TurnPreview:
-    """The turn of a message in such a session, and why it is as it is."""
-    turn = session_turn(service, message)
-    query = service.query(message.query, message.time, message.speaker, automatic=True)
-    searched = service.recalled(message.query, message.time, automatic=False)
-    recalled = turn.recall.candidates if turn.recall is not None else ()
-    known = {one.item.id for one in recalled}
-    return TurnPreview(
-        turn,
-        words=tuple(Part(term.written or term.word, term.weight) for term in query.terms),
-        written={term.word: term.written for term in query.terms if term.written},
-        names=query.entities,
-        intents=tuple(query.intents),
-        below=tuple(one for one in searched.candidates if one.item.id not in known),
-    )
-
-
-# ── for commands ──────────────────────────────────────────────────────────────────────────────────
-
-
-def embeddings_by_hand(
-    workspace: WorkspaceStore, settings: Settings, report: Callable[[str], None]
-) -> Embeddings | None:
-    """Return the embedder of the settings, if any, for queries whose vectors are not kept."""
-
-    def admission() -> Admission:
-        from pipimem.llm.admission import Admission  # only where embedding costs something
-
-        return Admission(workspace.usage_store, settings.budget, Clock(), report)
-
-    return embeddings_of(settings, workspace, admission, keeps=False)
-
-
-def recall_service_of(
-    access: ChannelAccess,
-    settings: Settings,
-    vocabulary: Vocabulary,
-    embeddings: Embeddings | None = None,
-    *,
-    count: int | None = None,
-    report: Callable[[str], None] | None = None,
-) -> RecallService:
-    """Return the recall of one channel for queries by hand; it writes nothing.
-
-    It finds at least `count` candidates; what is injected keeps its own limit. Entries without a
-    vector are embedded for it alone, and `report` is told.
-    """
-    recall = settings.recall
-    service = RecallService(
-        access.store,
-        vocabulary,
-        replace(recall, candidates=max(count or 0, recall.candidates)),
-        None,
-        embeddings,
-        settings.snapshot,
-        settings.secrets,
-    )
-    service.notes()
-    if embeddings is not None:
-        embeddings.baseline()
-        missing = len(service.texts_without_vectors(None))
-        if missing and report is not None:
-            report(
-                f"embedding {missing} entries for this question alone; "
-                "`pipimem maintain` keeps their vectors"
-            )
-        service.embed_missing(embeddings)
-    return service
-
-
-def recalled_by_hand(
-    service: RecallService, text: str, now: datetime, speaker: str = "", *, automatic: bool = True
-) -> Recall:
-    """Return the recall for one query on fresh files.
-
-    Nobody waits for a turn here, so the question's vector is waited for, and so is the index of the
-    transcript: `excerpts` are those of a turn whose model sees none of the talk.
-    """
-    service.notes()
-    if not automatic:
-        return service.recalled(text, now, speaker=speaker, automatic=False)
-    service.transcript_recall.warm()
-    vector = question_vector(service, text, now)
-    return service.recalled(text, now, speaker=speaker, question=vector, seen=Seen())
-
-
-def hits_in_notes(
-    service: RecallService, query: str, now: datetime, count: int, filters: Filters
-) -> list[SearchHit]:
-    """Return what a channel's notes have to say to a question as it stands, best first."""
-    service.notes()
-    recalled = partial(service.recalled, query, now, automatic=False)
-    return note_hits(lambda most: recalled(limit=most), count, filters)
+def _require_message(text: object, speaker: object) -> None:
+    require_type(text, str, "text", "Give the message as text.")
+    require_type(speaker, str, "speaker", "Without a name it is empty.")

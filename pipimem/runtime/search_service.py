@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from itertools import chain
 
 from pipimem.clock import Clock
@@ -34,8 +35,10 @@ __all__ = [
     "Filters",
     "Hit",
     "HitGroup",
+    "SearchAnswer",
     "SearchHit",
     "SearchService",
+    "TalkExtent",
     "copies_of",
     "counted_once",
     "differing",
@@ -47,6 +50,8 @@ __all__ = [
 # are all the same. Of the notes filters and messages leave some out.
 _LOOKED_AT = 4
 _DEEPEST = 1_000
+# What is shown around a clear hit: about 200 tokens.
+_BEFORE, _AFTER = 2, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,29 @@ class SearchHit:
     score: float
     excerpt: str
     also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TalkExtent:
+    """Who spoke in a channel, and the first and the last day on which anything was said."""
+
+    speakers: tuple[str, ...]
+    oldest_day: date | None
+    newest_day: date | None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchAnswer:
+    """What the notes and what was said have to say to a question, best first.
+
+    `around` is what was said around the first message where that is most likely the answer, else
+    empty. Without `has_words` the question has none to look for, only such as all say all the time.
+    """
+
+    notes: tuple[SearchHit, ...]
+    said: tuple[SearchHit, ...]
+    around: tuple[Item, ...]
+    has_words: bool
 
 
 @dataclass(slots=True)
@@ -113,23 +141,49 @@ class SearchService:
                 return groups[:count]
             depth *= _LOOKED_AT
 
-    def excerpts(self, query: str, hits: Iterable[Hit]) -> list[str]:
-        """A hit as a list shows it: time, speaker and the sentence nearest to the query."""
-        wanted = self.words.words(query)
-        items = masked_items([hit.item for hit in hits], self.own)
-        return [headed(one, excerpt(redacted(one.text), wanted, self.words)) for one in items]
-
     def transcript_hits(
         self, channel: str, query: str, count: int, filters: Filters
     ) -> list[SearchHit]:
         """What was said to a question, best first, each with its copies."""
+        return self._with_excerpts(query, self.hit_groups(channel, query, count, filters))
+
+    def hits_with_thread(
+        self, channel: str, query: str, count: int, filters: Filters
+    ) -> tuple[list[SearchHit], tuple[Item, ...]]:
+        """The same, and what was said around the first hit if that is most likely the answer."""
         groups = self.hit_groups(channel, query, count, filters)
-        texts = self.excerpts(query, [group.hit for group in groups])
+        hits = [group.hit for group in groups]
+        around: tuple[Item, ...] = ()
+        if hits and self.is_clear(channel, hits):
+            around = self.around(channel, hits[0].slot, _BEFORE, _AFTER)
+        return self._with_excerpts(query, groups), around
+
+    def ranked(
+        self, channel: str, query: str, count: int, filters: Filters
+    ) -> tuple[SearchHit, ...]:
+        """The best messages by their scores alone, copies too; they have no excerpts."""
+        found = self.found(channel, query, count, filters)
+        items = masked_items([hit.item for hit in found], self.own)
+        return tuple(SearchHit(item, hit.score, "") for item, hit in zip(items, found, strict=True))
+
+    def extent(self, channel: str) -> TalkExtent:
+        """Who spoke in a channel, and on which days."""
+        index = self.channel_search(channel).index
+        speakers = tuple(filter(None, index.speakers))
+        return TalkExtent(speakers, index.oldest_day, index.newest_day)
+
+    def _with_excerpts(self, query: str, groups: Sequence[HitGroup]) -> list[SearchHit]:
         items = masked_items([group.hit.item for group in groups], self.own)
+        texts = self._excerpts(query, items)
         return [
             SearchHit(item, group.hit.score, text, tuple(hit.item.id for hit in group.again))
             for item, group, text in zip(items, groups, texts, strict=True)
         ]
+
+    def _excerpts(self, query: str, items: Iterable[Item]) -> list[str]:
+        """An item as a list shows it: time, speaker and the sentence nearest to the query."""
+        wanted = self.words.words(query)
+        return [headed(item, excerpt(redacted(item.text), wanted, self.words)) for item in items]
 
     def timeline(self, channel: str, message: str, around: int) -> tuple[Item, ...]:
         """What was said around the message of an id. Raises `NothingFound`."""

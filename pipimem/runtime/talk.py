@@ -11,14 +11,22 @@ from typing import Literal, TypeVar, get_args
 
 from pipimem.errors import require_count, require_one_of, require_type
 from pipimem.notes.message import Message, Role, checked_messages
-from pipimem.recall.items import Item, Source, sources_of
+from pipimem.recall.items import Item, sources_of
 from pipimem.recall.transcript.hits import Filters
 from pipimem.runtime.channel_access import ChannelAccess
-from pipimem.runtime.forgetting import ById, retract_unlearnt
-from pipimem.runtime.notes import ChannelNotes
+from pipimem.runtime.forgetting import Forgetter
 from pipimem.runtime.recall_service import RecallService
-from pipimem.runtime.search_service import SearchHit, SearchService, counted_once, note_hits
+from pipimem.runtime.search_service import (
+    SearchAnswer,
+    SearchHit,
+    SearchService,
+    TalkExtent,
+    counted_once,
+    note_hits,
+)
+from pipimem.runtime.stored_files import StoredFiles
 from pipimem.runtime.threads import ChannelLock, finish_in_thread, run_in_thread
+from pipimem.runtime.transcript_recall import Report, no_progress
 from pipimem.runtime.transcript_writer import TranscriptWriter, Write
 
 T = TypeVar("T")
@@ -62,9 +70,14 @@ class TalkLog:
 
 @dataclass(slots=True, eq=False)
 class TalkIndex:
-    """The index of one channel's transcript and archive for searches, made at the first."""
+    """The index of one channel's transcript and archive for searches, made at the first.
+
+    Where much is to be read first, `report` is told how far that is.
+    """
 
     access: ChannelAccess
+    archive: bool = True
+    report: Report = no_progress
     _service: SearchService | None = None
     _searching: ChannelLock = field(init=False)
 
@@ -81,12 +94,20 @@ class TalkIndex:
         async with self._searching:
             self._service = None
 
+    async def keep(self) -> None:
+        """Write it for the next start, where that saves it time."""
+        async with self._searching:
+            if self._service is not None:
+                await run_in_thread(self._service.keep)
+
     async def ask(self, question: Callable[[SearchService], T]) -> T:
         """Return what the index answers; one question at a time."""
         async with self._searching:
             if self._service is None:
                 workspace, own = self.access.store.workspace, self.access.settings.secrets
-                self._service = SearchService(workspace, archive=True, own=own)
+                self._service = SearchService(
+                    workspace, archive=self.archive, report=self.report, own=own
+                )
             return await run_in_thread(question, self._service)
 
 
@@ -95,7 +116,6 @@ class ChannelTalk:
     """What was said in one conversation."""
 
     _access: ChannelAccess
-    _notes: ChannelNotes
     _recall_service: RecallService
     _log: TalkLog
     _index: TalkIndex
@@ -127,35 +147,75 @@ class ChannelTalk:
         in a `role`. A message that a note quotes whole is `also` of that note. No memory
         is changed. The first search of a long transcript takes seconds.
         """
-        require_type(query, str, "query", "Give some words to look for.")
-        require_one_of(where, get_args(Where), "where")
-        require_count(count, "count")
-        for name, time in (("after", after), ("before", before)):
-            require_type(time, (datetime, NoneType), name, "Without a bound it is None.")
-        require_type(speaker, str, "speaker", "For everybody it is empty.")
-        if role is not None:
-            require_one_of(role, get_args(Role), "role")
-        filters = Filters(after, before, speaker.strip(), role or "")
+        filters = _filters(query, count, where, after, before, speaker, role)
         with self._access.observers.of("search", self._access.id) as operation:
-            found = await self._hits(query, count, where, filters)
+            notes = await self._note_hits(query, count, where, filters)
+            said: list[SearchHit] = []
+            if where != "notes":
+                name = self._access.id
+                said = await self._index.ask(
+                    lambda service: service.transcript_hits(name, query, count, filters)
+                )
+            found = tuple(counted_once(notes, said))
             operation.records = len(found)
         return found
 
-    async def _hits(
-        self, query: str, count: int, where: Where, filters: Filters
-    ) -> tuple[SearchHit, ...]:
-        notes: list[SearchHit] = []
-        said: list[SearchHit] = []
-        name = self._access.id
-        if where != "log":
-            notes = await run_in_thread(self._note_hits, query, count, filters)
-        if where != "notes":
-            said = await self._index.ask(
-                lambda service: service.transcript_hits(name, query, count, filters)
-            )
-        return tuple(counted_once(notes, said))
+    async def answer(
+        self,
+        query: str,
+        *,
+        count: int = 10,
+        where: Where = "all",
+        after: datetime | None = None,
+        before: datetime | None = None,
+        speaker: str = "",
+        role: Role | None = None,
+    ) -> SearchAnswer:
+        """What `search` finds, notes and messages apart, and whether the first message is clear.
 
-    def _note_hits(self, query: str, count: int, filters: Filters) -> list[SearchHit]:
+        A message that a note quotes whole is in both.
+        """
+        filters = _filters(query, count, where, after, before, speaker, role)
+        name = self._access.id
+        with self._access.observers.of("search", name) as operation:
+            notes = await self._note_hits(query, count, where, filters)
+            said: list[SearchHit] = []
+            around: tuple[Item, ...] = ()
+            if where != "notes":
+                said, around = await self._index.ask(
+                    lambda service: service.hits_with_thread(name, query, count, filters)
+                )
+            has_words = await self._index.ask(lambda service: service.may_find(query))
+            operation.records = len(notes) + len(said)
+        return SearchAnswer(tuple(notes), tuple(said), around, has_words)
+
+    async def ranked(
+        self,
+        query: str,
+        *,
+        count: int = 10,
+        after: datetime | None = None,
+        before: datetime | None = None,
+        speaker: str = "",
+        role: Role | None = None,
+    ) -> tuple[SearchHit, ...]:
+        """The `count` best messages by their scores alone, copies too; they have no excerpts."""
+        filters = _filters(query, count, "log", after, before, speaker, role)
+        name = self._access.id
+        return await self._index.ask(lambda service: service.ranked(name, query, count, filters))
+
+    async def extent(self) -> TalkExtent:
+        """Who spoke here, and the first and the last day on which anything was said."""
+        return await self._index.ask(lambda service: service.extent(self._access.id))
+
+    async def _note_hits(
+        self, query: str, count: int, where: Where, filters: Filters
+    ) -> list[SearchHit]:
+        if where == "log":
+            return []
+        return await run_in_thread(self._hits_in_notes, query, count, filters)
+
+    def _hits_in_notes(self, query: str, count: int, filters: Filters) -> list[SearchHit]:
         self._recall_service.notes()
         recalled = partial(
             self._recall_service.recalled, query, self._access.clock.now(), automatic=False
@@ -186,6 +246,15 @@ class ChannelTalk:
         """For each item that was found the ids of the messages that it rests on."""
         records = (await self._access.read_notes()).ledger.records
         return tuple(sources_of([item], records) for item in items)
+
+    async def messages(
+        self, count: int | None = None, *, session: str | None = None
+    ) -> tuple[Message, ...]:
+        """The newest `count` messages as they are stored, or all, oldest first; of a `session`.
+
+        They have all that they hide, and a forgotten one has no text. `page` is for showing them.
+        """
+        return await StoredFiles(self._access).messages(count, session=session)
 
     # ── page by page: a long transcript is never read whole ───────────────────────────────────────
 
@@ -251,11 +320,25 @@ class ChannelTalk:
         Else it is `forget(ById(message))`. Raises `NothingFound` for an id of no message.
         """
         require_type(message, str, "message", "Give the id of a message.")
-        access, now = self._access, self._access.clock.wall()
-        async with access.lock:
-            is_empty = await finish_in_thread(retract_unlearnt, access.store, message, now)
-        if is_empty:
-            access.transcript_changed()
-        else:
-            await self._notes.forget(ById(f"{Source.LOG}:{message}"))
-        return not is_empty
+        return await Forgetter(self._access).retract(message)
+
+
+def _filters(
+    query: object,
+    count: object,
+    where: object,
+    after: datetime | None,
+    before: datetime | None,
+    speaker: str,
+    role: Role | None,
+) -> Filters:
+    """Return what a search is narrowed to. Raises `ArgumentError` for an argument of its own."""
+    require_type(query, str, "query", "Give some words to look for.")
+    require_one_of(where, get_args(Where), "where")
+    require_count(count, "count")
+    for name, time in (("after", after), ("before", before)):
+        require_type(time, (datetime, NoneType), name, "Without a bound it is None.")
+    require_type(speaker, str, "speaker", "For everybody it is empty.")
+    if role is not None:
+        require_one_of(role, get_args(Role), "role")
+    return Filters(after, before, speaker.strip(), role or "")

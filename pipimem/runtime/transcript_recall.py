@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import Enum
 from itertools import islice
 from types import MappingProxyType
 
@@ -28,7 +29,6 @@ from pipimem.recall.transcript.transcript_index import (
     packed,
     unpacked,
 )
-from pipimem.runtime.turns import Visible
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import stamp as file_stamp
@@ -181,6 +181,16 @@ _PATIENCE_SECONDS = 0.02
 _INDEXED_A_SECOND = 400_000
 # A message in the index takes about a twentieth of the memory of an entry.
 _MESSAGES_AN_ENTRY = 20
+
+
+class Visible(Enum):
+    """What of the conversation the model still sees, where no id of a message says so.
+
+    `NEWEST` are the newest ten messages of this session; of what was said before it sees nothing.
+    """
+
+    NEWEST = "newest"
+    NOTHING = "nothing"
 
 
 class Seen(Struct, frozen=True):

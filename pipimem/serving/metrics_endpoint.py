@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import anyio
 from anyio import to_thread
@@ -20,8 +21,10 @@ from pipimem.errors import SettingsError
 from pipimem.runtime.observability.metric_names import CONTENT_TYPE
 from pipimem.runtime.observability.metrics import Metrics
 from pipimem.runtime.observability.readiness import Readiness
-from pipimem.runtime.pipimem import Pipimem
 from pipimem.serving.access import is_loopback, loopback_hosts
+
+if TYPE_CHECKING:
+    from pipimem.runtime.pipimem import Pipimem
 
 # A scraper sends some hundred bytes; what is longer or slower is none.
 _MOST_BYTES = 8 << 10

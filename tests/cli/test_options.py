@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem.cli.options import run
-from pipimem.errors import ChannelError
 
 from tests.cli.conftest import Call
 
@@ -31,13 +29,3 @@ def test_the_model_of_the_environment_counts_unless_one_is_named(
     monkeypatch.setenv("PIPIMEM_MODEL", "openai/from-the-environment")
     assert call("status", "--json").object["model"] == "openai/from-the-environment"
     assert call("status", "--json", model="openai/named").object["model"] == "openai/named"
-
-
-def test_an_error_alone_in_a_group_is_raised_as_itself() -> None:
-    """The event loop wraps errors in groups; whoever reads the sentence should not see that."""
-
-    async def fails() -> None:
-        raise ExceptionGroup("tasks", [ExceptionGroup("inner", [ChannelError("no such channel")])])
-
-    with pytest.raises(ChannelError, match="no such channel"):
-        run(fails)

@@ -19,6 +19,7 @@ from typing import Any
 from unittest.mock import patch
 
 from pipimem import (
+    Author,
     By,
     ById,
     Channel,
@@ -71,6 +72,7 @@ from tests.promises.processes import Ended
 __all__ = [
     "ArgumentError",
     "Assistant",
+    "Author",
     "ById",
     "CannotTakeBack",
     "Channel",

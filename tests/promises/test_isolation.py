@@ -12,6 +12,7 @@ import random
 import re
 import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ import pytest
 from msgspec import structs
 
 from tests.promises.front_door import (
+    Author,
     ById,
     Channel,
     ChannelHistory,
@@ -85,6 +87,7 @@ SHAPES = (
 )
 # Each channel has one, and every text of it has it.
 WORD = re.compile(r"kestrel[a-z]{4}")
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 QUESTION = "who opens the falcon gate, and what did we say of it on Thursday?"
 
 
@@ -156,7 +159,18 @@ def calls(channel: Channel, other: int) -> Mapping[str, Callable[[], Awaitable[o
         "notes.view": lambda: view_file(channel, File.MEMORY),
         "session": lambda: view_file(channel, File.SESSION),
         "history": lambda: view_file(channel, File.HISTORY),
+        "notes.text": lambda: channel.notes.text(File.MEMORY),
         "talk.page": channel.talk.page,
+        "talk.messages": channel.talk.messages,
+        "talk.answer": lambda: channel.talk.answer("falcon gate Thursday", count=50),
+        "talk.ranked": lambda: channel.talk.ranked("falcon gate Thursday", count=50),
+        "talk.extent": channel.talk.extent,
+        "history.compare": lambda: channel.history.compare(1),
+        "history.changes_by": lambda: channel.history.changes_by(Author.MODEL, LONG_AGO),
+        "history.forgotten": channel.history.forgotten,
+        "history.record_edits": channel.history.record_edits,
+        "history.unexpected_undo": channel.history.unexpected_undo,
+        "history.preview_restore": lambda: channel.history.preview_restore(1),
         "history.change": lambda: channel.history.change(1),
         "history.texts": channel.history.texts,
         "history.without": lambda: channel.history.without(1),

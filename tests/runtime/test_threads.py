@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import threading
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from anyio import to_thread
 from pipimem import Message, Pipimem
 from pipimem.errors import WorkspaceError
 from pipimem.runtime.channel import upkeep_of
-from pipimem.runtime.threads import ChannelLock
+from pipimem.runtime.threads import ChannelLock, finish_in_thread, run_alone, run_in_thread
 
 from tests.runtime.building import settings, workspace
 
@@ -84,3 +85,49 @@ async def test_a_turn_in_a_second_event_loop_ends_no_turn_of_the_first(
             await turn("here")
         said = upkeep_of(channel).store.transcript.messages()
         assert [message.content for message in said] == ["here"]
+
+
+async def _alone(lock: ChannelLock) -> list[int]:
+    async with lock:
+        threads = [await run_in_thread(threading.get_ident)]
+        threads.append(await finish_in_thread(threading.get_ident))
+    return threads
+
+
+async def test_what_runs_alone_stays_in_its_thread() -> None:
+    """Also beside an event loop, whose own work goes to threads as before."""
+    here = threading.get_ident()
+    assert run_alone(_alone(ChannelLock())) == [here, here]
+    assert here not in await _alone(ChannelLock())
+
+
+async def test_what_runs_alone_may_fail_and_must_not_wait() -> None:
+    """An error is that of the work; whatever waits says that it needs an event loop."""
+
+    async def fails() -> None:
+        raise WorkspaceError("no workspace")
+
+    with pytest.raises(WorkspaceError, match="no workspace"):
+        run_alone(fails())
+    with pytest.raises(RuntimeError, match="needs an event loop"):
+        run_alone(_Waiting().wait())
+
+
+class _Waiting:
+    """Something that ends with an event of a loop."""
+
+    async def wait(self) -> None:
+        await self
+
+    def __await__(self) -> Iterator[None]:
+        yield
+
+
+async def test_a_channel_in_use_is_not_taken_alone() -> None:
+    """Nor by a loop while somebody works on it alone."""
+    lock = ChannelLock()
+    async with lock:
+        with pytest.raises(WorkspaceError, match="another event loop"):
+            run_alone(_take(lock))  # type: ignore[arg-type]
+    run_alone(_take(lock))  # type: ignore[arg-type]
+    await _take(lock)

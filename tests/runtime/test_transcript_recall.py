@@ -13,7 +13,7 @@ import pytest
 from anyio import to_thread
 from pipimem import Message, Pipimem, Receipt, Text, Visible
 from pipimem.cli.options import Chosen
-from pipimem.cli.recalls import ChannelRecalls
+from pipimem.cli.recalls import opened_recall
 from pipimem.recall.budget import Limits
 from pipimem.recall.items import Item
 from pipimem.recall.query import refined
@@ -401,8 +401,7 @@ async def test_the_command_shows_the_excerpts_of_a_first_turn(tmp_path: Path) ->
     """`pipimem recall --turn` tells what a bot would be given, also without a bot."""
     root = workspace(tmp_path)
     await talked(root)
-    recalls = ChannelRecalls(Chosen(root))
-    turn = recalls.first_turn("room", QUESTION, "Dana")
+    turn = await opened_recall(Chosen(root)).recall("room").turn(QUESTION, speaker="Dana")
     assert SAID in turn.context
     assert "log:said" in turn.shown
 

@@ -18,7 +18,8 @@ from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarErro
 from pipimem.notes.message import Message
 from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.runtime.turns import Visible, kept_messages
+from pipimem.runtime.transcript_recall import Visible
+from pipimem.runtime.turns import kept_messages
 
 # Where the disk refuses, a channel is opened again after so many seconds.
 _TRY_AGAIN = (0.5, 1.0, 2.0, 4.0, 8.0)

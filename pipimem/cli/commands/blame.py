@@ -6,9 +6,8 @@ import click
 
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
 from pipimem.cli.output import fields, minute, note, one_line, records, table
-from pipimem.notes.ledger import Record
-from pipimem.notes.operations import Trust
-from pipimem.runtime.history import Origin, forgotten_at, origins_of, wrote
+from pipimem.runtime.history import ChannelHistory, EntryOrigin
+from pipimem.runtime.opened_parts import run_alone
 
 _TEXT = 80
 _SOURCES = 3
@@ -25,54 +24,43 @@ def command(chosen: Chosen, channel: str, file: str | None, as_json: bool) -> No
     For each entry of CHANNEL's notes, or of one FILE: who, when, from which messages, by which
     change.
     """
-    here = chosen.channel(channel)
-    found = origins_of(here, [NOTES[file]] if file else NOTES.values())
+    history = chosen.part(ChannelHistory, channel)
+    found = run_alone(history.blame(NOTES[file] if file else None))
     if as_json:
         records(map(_json, found))
         return
-    began = forgotten_at(here)
+    began = run_alone(history.forgotten())
     if found and began:
         note(f"which change brought what stood before the forgetting of {began} is not kept")
     head = ("when", "who", "from", "by", "where", "entry")
     table(head, map(_row, found), empty="there is no entry yet")
 
 
-def _row(one: Origin) -> tuple[str, ...]:
+def _row(one: EntryOrigin) -> tuple[str, ...]:
     sources = one.sources
     more = f" +{len(sources) - _SOURCES}" if len(sources) > _SOURCES else ""
     messages = " ".join(sources[-_SOURCES:]) + more
-    place = " · ".join(filter(None, (str(one.entry.file), one.entry.section)))
-    text = one_line(one.entry.text, _TEXT)
-    who, when = wrote(one)
-    return minute(when), who, messages, _by(one), place, text
+    place = " · ".join(filter(None, (str(one.file), one.section)))
+    return minute(one.when), one.who, messages, _by(one), place, one_line(one.text, _TEXT)
 
 
-def _by(one: Origin) -> str:
-    if one.change is None:
+def _by(one: EntryOrigin) -> str:
+    if one.made_by is None:
         return "-"
-    by = f"{one.change.sequence} ({one.change.task})"
+    by = f"{one.made_by.number} ({one.made_by.task})"
     if one.brought_back:
-        return f"{by}, back by {one.brought_back.sequence} ({one.brought_back.task})"
+        return f"{by}, back by {one.brought_back.number} ({one.brought_back.task})"
     return by
 
 
-def _json(one: Origin) -> dict[str, object]:
-    entry, change = one.entry, one.change
-    known = one.record or Record(trust=Trust.HUMAN)
+def _json(one: EntryOrigin) -> dict[str, object]:
+    change = one.made_by
     names = ("task", "author", "actor", "why", "correlation")
-    who, when = wrote(one)
     return {
-        **fields(entry, "file", "section"),
-        "id": entry.ref,
-        "line": entry.start + 1,
-        "text": entry.text,
-        "who": who,
-        "when": when,
-        "sources": one.sources,
-        **fields(known, "trust", "predecessor"),
-        "heard_by": one.heard_by,
-        "seq": change.sequence if change else None,
+        **fields(one, "file", "section", "id", "line", "text", "who", "when", "sources"),
+        **fields(one, "trust", "predecessor", "heard_by"),
+        "seq": one.change,
         **(fields(change, *names) if change else dict.fromkeys(names, "")),
         "written": change.time if change else "",
-        "brought_back_by": one.brought_back.sequence if one.brought_back else None,
+        "brought_back_by": one.brought_back.number if one.brought_back else None,
     }

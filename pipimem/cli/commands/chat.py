@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import anyio
 import click
-from anyio import to_thread
 
-from pipimem.cli.commands.consolidate import receipt_lines
 from pipimem.cli.commands.forget import counts_line, preview_lines
 from pipimem.cli.commands.status import show_channels
 from pipimem.cli.commands.usage import cost_text
-from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind, run
+from pipimem.cli.options import NOTES, Chosen, channel, chosen, kind
 from pipimem.cli.output import Failed, counted, note, one_line, say
-from pipimem.cli.prompts import typed
-from pipimem.cli.results import recalled_rows, show_messages
+from pipimem.cli.results import recalled_rows, receipt_lines, show_messages
+from pipimem.cli.running import opened_runtime, run
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError
 from pipimem.notes.message import Message
-from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.runtime.channel_access import ChannelAccess
+from pipimem.runtime.channel import Channel
 from pipimem.runtime.channel_status import channel_statuses
-from pipimem.runtime.forgetting import Text, forget_targets, forgettable
+from pipimem.runtime.forgetting import Text
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.runtime.recall_preview import Item, Recall, headed
 from pipimem.runtime.turns import Receipt, Turn, kept_messages
-from pipimem.runtime.usage_sums import usage_sum
 from pipimem.text.fence import NOTE_START
 from pipimem.text.private import PrivateCounts
 from pipimem.text.secrets import redacted
 
 # Seconds a person waits for a reply before something is wrong.
 _REPLY_SECONDS = 120.0
+# Bytes of standard input that are read at once.
+_CHUNK = 65_536
 _ASKED = "nothing is forgotten by asking: /forget X takes out what holds the words X, for good"
 _HELP = """\
 /memory   the three files as they stand
@@ -68,7 +69,7 @@ async def _chatted(chosen: Chosen, name: str, kind: Literal["dm", "group"], spea
 
     Returns why the last turn had no reply, empty if it had one.
     """
-    async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
+    async with opened_runtime(chosen, settings=chosen.settings(idle=True)) as pipimem:
         channel = await pipimem.channel(name, kind=kind)
         talk = Talk(pipimem, channel, chosen, speaker)
         note(f"{name} · {pipimem.assistant.name} · /help for more, /quit or Ctrl-D to end")
@@ -158,7 +159,7 @@ class Talk:
             case "/status":
                 self._status()
             case "/usage":
-                self._usage()
+                await self._usage()
             case "/private":
                 self._go_off_the_record(rest.strip().casefold())
             case "/new":
@@ -171,11 +172,10 @@ class Talk:
                 say(f"there is no {name}; there are\n{_HELP}")
 
     async def _memory(self) -> None:
-        access = self._access()
-        notes, folder = await access.read_notes(), access.folder
+        notes = self.channel.notes
         for file in NOTES.values():
-            say(f"── {folder / file} ──")
-            say(notes.note(file).text.strip() or "(empty)")
+            say(f"── {notes.path(file)} ──")
+            say((await notes.text(file)).strip() or "(empty)")
 
     def _why(self) -> None:
         found = self._last.recall if self._last else None
@@ -193,9 +193,8 @@ class Talk:
             if one.channel == self.channel.id:
                 show_channels([one])
 
-    def _usage(self) -> None:
-        usages = self.chosen.store().usages()
-        total = usage_sum([one for one in usages if one.channel == self.channel.id])
+    async def _usage(self) -> None:
+        total = await self.channel.usage()
         tokens = f"{total.tokens_in} tokens in, {total.tokens_out} out"
         say(f"{counted(total.calls, 'call')}, {tokens}, {cost_text(total)}")
 
@@ -217,12 +216,7 @@ class Talk:
         if not what:
             say("say what: /forget and a text or an entry's id")
             return
-
-        def preview() -> list[str]:
-            store = self._access().store
-            return preview_lines(*forgettable(store, forget_targets(store, Text(what))))
-
-        for line in await to_thread.run_sync(preview):
+        for line in preview_lines(await self.channel.notes.preview_forget(Text(what))):
             say(line)
         say("Forget this for good? [y/N]")
         self._to_forget = what
@@ -236,9 +230,6 @@ class Talk:
         # What the model was shown holds it, too.
         self._context.clear()
         say(counts_line(counts) if any(counts.values()) else "nothing held it")
-
-    def _access(self) -> ChannelAccess:
-        return upkeep_of(self.channel).access
 
     def _drop(self, receipt: Receipt) -> None:
         say("\n".join(receipt_lines(receipt)))
@@ -294,3 +285,44 @@ def _without_model(turn: Turn) -> str:
         general = "what memory holds in general stands above"
         what = f"{noted}; {general if turn.standing else 'memory has nothing to add'}."
     return f"(offline, no model replies) {what}"
+
+
+async def typed(prompt: str = "") -> AsyncIterator[str]:
+    """The lines of standard input without their ends.
+
+    The prompt goes to standard error, on a terminal only.
+    """
+    try:
+        descriptor = sys.stdin.fileno()
+    except (OSError, ValueError):  # a stand-in without a descriptor, by a host or a test
+        for line in sys.stdin:
+            yield line.rstrip("\r\n")
+        return
+    shown = prompt if sys.stdin.isatty() else ""
+    rest = b""
+    while True:
+        click.echo(shown, err=True, nl=False)
+        data = await _read(descriptor)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            yield _decoded(line)
+        if not data:
+            break
+    if rest:
+        yield _decoded(rest)
+
+
+def _decoded(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r")
+
+
+async def _read(descriptor: int) -> bytes:
+    """What is there, as soon as something is; empty at the end.
+
+    A thread would still hang in its read after Ctrl-C.
+    """
+    try:
+        await anyio.wait_readable(descriptor)
+    except (OSError, NotImplementedError):  # a file is always ready; Windows waits for sockets
+        pass
+    return os.read(descriptor, _CHUNK)

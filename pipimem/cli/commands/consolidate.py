@@ -7,11 +7,11 @@ from dataclasses import asdict
 import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
-from pipimem.cli.output import Failed, counted, fields, record, say, table
+from pipimem.cli.output import Failed, fields, record, say, table
+from pipimem.cli.results import receipt_lines
+from pipimem.cli.running import with_channel
 from pipimem.notes.operations import Hole
 from pipimem.runtime.channel import upkeep_of
-from pipimem.runtime.compaction import NOTHING_NEW
-from pipimem.runtime.turns import Receipt
 
 
 @click.command("consolidate")
@@ -37,10 +37,10 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
     The receipt says what was covered.
     """
     if holes:
-        reasons = chosen.with_channel(channel, lambda one: upkeep_of(one).fill_holes())
+        reasons = with_channel(chosen, channel, lambda one: upkeep_of(one).fill_holes())
         _show_holes(reasons, channel, as_json)
         return
-    receipt = chosen.with_channel(channel, lambda one: one.before_compaction(deadline=deadline))
+    receipt = with_channel(chosen, channel, lambda one: one.before_compaction(deadline=deadline))
     if as_json:
         record({"channel": channel, **asdict(receipt)})
     else:
@@ -48,19 +48,6 @@ def command(chosen: Chosen, channel: str, deadline: float, holes: bool, as_json:
         say("\n".join(receipt_lines(receipt, with_reason=False)))
     if receipt.state != "consolidated":
         raise Failed(f"not consolidated: {receipt.reason}")
-
-
-def receipt_lines(receipt: Receipt, *, with_reason: bool = True) -> list[str]:
-    """The receipt for eyes; the reason stands in one of its lines at most."""
-    covered = counted(receipt.covered, "message")
-    if receipt.steps == (NOTHING_NEW,):
-        return [f"nothing new: {covered} covered before"]
-    lines = [f"{receipt.state}: {covered} covered, consolidated up to message {receipt.cursor}"]
-    reason = receipt.reason
-    lines += [f"  {step}" for step in receipt.steps if not reason or reason not in step]
-    if reason and with_reason:
-        lines.append(f"  reason: {receipt.reason}")
-    return lines
 
 
 def _show_holes(reasons: dict[Hole, str], channel: str, as_json: bool) -> None:

@@ -8,10 +8,12 @@ import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, note, record
-from pipimem.cli.results import message_json, search_service, show_messages
+from pipimem.cli.recalls import opened_talk
+from pipimem.cli.results import message_json, show_messages
 from pipimem.errors import NothingFound
+from pipimem.runtime.opened_parts import run_alone
 from pipimem.runtime.recall_preview import Item
-from pipimem.runtime.search_service import SearchService
+from pipimem.runtime.talk import ChannelTalk
 from pipimem.text.token_count import estimate
 
 
@@ -26,8 +28,8 @@ def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bo
     ID is as `search` and `timeline` give it; there may be several. Those that are unknown are named
     at the end. No memory is changed.
     """
-    with search_service(chosen) as service:
-        items, unknown = _found(service, channel, messages)
+    with opened_talk(chosen, channel) as talk:
+        items, unknown = _found(talk, messages)
     tokens = sum(estimate(item.text) for item in items)
     if as_json:
         whole = [message_json(item, whole=True) for item in items]
@@ -39,15 +41,13 @@ def command(chosen: Chosen, channel: str, messages: tuple[str, ...], as_json: bo
         raise Failed(" ".join(unknown))
 
 
-def _found(
-    service: SearchService, channel: str, ids: Iterable[str]
-) -> tuple[list[Item], list[str]]:
+def _found(talk: ChannelTalk, ids: Iterable[str]) -> tuple[list[Item], list[str]]:
     """The messages of some ids, each once; and a sentence for each id that there is not."""
-    found = service.channel_search(channel)
-    items, unknown = [], []
+    items: list[Item] = []
+    unknown = []
     for message in dict.fromkeys(ids):
         try:
-            items.append(found.item(found.slot(message)))
+            items += run_alone(talk.detail(message))
         except NothingFound as error:
             unknown.append(str(error))
     return items, unknown

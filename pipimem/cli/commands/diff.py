@@ -7,7 +7,8 @@ import click
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, note_file
 from pipimem.cli.output import note, record, say
 from pipimem.cli.times import past_moment
-from pipimem.runtime.history import Point, before_newest, moment, past_of, unified
+from pipimem.runtime.history import ChannelHistory, Point
+from pipimem.runtime.opened_parts import run_alone
 
 
 @click.command("diff")
@@ -34,16 +35,14 @@ def command(
 
     In CHANNEL's notes, or in one FILE; by default the newest change.
     """
-    past = past_of(chosen.channel(channel))
-    first = before_newest(past) if since is None else past.sequence_at(since)
-    last = None if until is None else past.sequence_at(until)
-    names = [file] if file else [*NOTES]
-    found = unified(past, [NOTES[name] for name in names], first, last)
+    history = chosen.part(ChannelHistory, channel)
+    found = run_alone(history.compare(since, until, file=NOTES[file] if file else None))
     if as_json:
-        for name in names:
-            between = {"since": first, "until": last}
-            record({"channel": channel, "file": name, **between, "diff": found[NOTES[name]]})
-    elif any(found.values()):
-        say("\n".join(filter(None, found.values())))
+        between = {"since": found.since.number, "until": found.until.number}
+        for name in [file] if file else NOTES:
+            diff = found.diffs[NOTES[name]]
+            record({"channel": channel, "file": name, **between, "diff": diff})
+    elif any(found.diffs.values()):
+        say("\n".join(filter(None, found.diffs.values())))
     else:
-        note(f"nothing changed between {moment(past, first)} and {moment(past, last)}")
+        note(f"nothing changed between {found.since} and {found.until}")

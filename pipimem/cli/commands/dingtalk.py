@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal
 
@@ -13,11 +14,13 @@ import click
 
 from pipimem.cli.extras import needing_extra
 from pipimem.cli.metrics import MetricsOptions, metrics_options
-from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import note
+from pipimem.cli.running import opened_runtime, run
 
 if TYPE_CHECKING:
-    from pipimem.bots.dingtalk.bot import BotOptions
+    from pipimem.bots.dingtalk.bot import DingTalkBot
+    from pipimem.runtime.pipimem import Pipimem
 
 _SWITCH_SECONDS = 0.0005
 _STOP = (signal.SIGTERM, signal.SIGINT)
@@ -70,10 +73,15 @@ def command(
     found. docs/guide/dingtalk.md leads from creating the app to the first answer.
     """
     with needing_extra("dingtalk", ("aiohttp",), "the DingTalk bot needs its library"):
-        from pipimem.bots.dingtalk.bot import BotOptions
-    options = BotOptions(language, card, review_card, grace)
+        from pipimem.bots.dingtalk import bot, frames
+    options = bot.BotOptions(language, card, review_card, grace)
+    credentials = frames.Credentials.from_environment(os.environ)
+
+    def bot_on(pipimem: Pipimem) -> DingTalkBot:
+        return bot.DingTalkBot(pipimem, credentials, options, report=note)
+
     with suppress(_Stopped):
-        run(lambda: _answering(chosen, options, metrics))
+        run(lambda: _answering(chosen, bot_on, metrics))
     note("stopped; the files are whole")
 
 
@@ -81,18 +89,17 @@ class _Stopped(Exception):
     """The bot was asked to stop: no model is asked any more, what was said is on disk."""
 
 
-async def _answering(chosen: Chosen, options: BotOptions, metrics: MetricsOptions) -> None:
+async def _answering(
+    chosen: Chosen, bot_on: Callable[[Pipimem], DingTalkBot], metrics: MetricsOptions
+) -> None:
     """Answer until a signal comes. Raises `_Stopped`, so that closing waits for no model."""
-    from pipimem.bots.dingtalk.bot import DingTalkBot
-    from pipimem.bots.dingtalk.frames import Credentials
-
     # Acknowledgements wait for the thread of a turn no longer than this; the default is 5 ms.
     sys.setswitchinterval(_SWITCH_SECONDS)
-    credentials, stop = Credentials.from_environment(os.environ), asyncio.Event()
+    stop = asyncio.Event()
     for name in _STOP:
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
-    async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
-        bot = DingTalkBot(pipimem, credentials, options, report=note)
+    async with opened_runtime(chosen, settings=chosen.settings(idle=True)) as pipimem:
+        bot = bot_on(pipimem)
         note(f"DingTalk bot on {chosen.workspace} with {pipimem.assistant.name}; Ctrl-C ends it")
         async with metrics.served(pipimem, bot.problem):
             await bot.run(stop)

@@ -11,7 +11,7 @@ from pipimem import __version__
 from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, progress, record, say
 from pipimem.clock import Clock
-from pipimem.runtime.channel_access import WorkspaceStore
+from pipimem.runtime.opened_parts import WorkspaceStore
 from pipimem.runtime.transfer.archives import (
     cancel_move,
     chosen_channels,

@@ -8,10 +8,11 @@ from types import ModuleType
 
 import click
 
-from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import Failed, note, say
+from pipimem.cli.running import run
 from pipimem.errors import SettingsError
-from pipimem.runtime.channel_access import WorkspaceStore
+from pipimem.runtime.opened_parts import WorkspaceStore
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 

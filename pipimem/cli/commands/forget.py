@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,20 +14,20 @@ from msgspec import structs
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, note, one_line, record, say, shown
 from pipimem.cli.prompts import agreed, confirmed, numbers
-from pipimem.clock import Clock
 from pipimem.errors import NothingFound
-from pipimem.runtime.channel_access import ChannelAccess, WorkspaceStore
 from pipimem.runtime.forgetting import (
     By,
     ById,
+    ForgetCounts,
+    ForgetPreview,
     Forgettable,
     Text,
     Trace,
-    carry_out,
-    forget_targets,
-    forgettable,
+    What,
     remains_in,
 )
+from pipimem.runtime.notes import ChannelNotes
+from pipimem.runtime.opened_parts import WorkspaceStore, run_alone
 
 # So many of what recall finds are offered for picking.
 _MOST = 12
@@ -98,20 +99,35 @@ def command(
     if verify is not None:
         _verify(chosen.store(), channel, verify, as_json, inside_words=inside_words)
         return
-    here = ChannelAccess.opened_or_arrived(chosen.store(), channel)
-    wanted: str | Sequence[str]
-    if query is not None:
-        wanted = _picked(chosen, channel, query, yes=yes)
-    else:
-        named: Text | By | ById = Text(what or "", inside_words)
-        if speaker is not None:
-            named = By(speaker)
+    with chosen.changing(ChannelNotes, channel, arrived=True) as notes:
+        named: _Named
+        if query is not None:
+            ids = _picked(chosen, channel, query, yes=yes)
+            named = partial(_by_ids, ids)
+        elif speaker is not None:
+            named = partial(By, speaker, "")
         elif message is not None:
-            named = ById(f"log:{message.removeprefix('log:')}")
-        wanted = forget_targets(here.store, named)
-    # Of what was picked by hand nothing else may go.
-    how = _How(yes, as_json, inside_words, keep_transcript, with_learnt=query is None)
-    _forget(here, wanted, how)
+            named = partial(ById, f"log:{message.removeprefix('log:')}")
+        else:
+            named = partial(Text, what or "")
+        # Of what was picked by hand nothing else may go.
+        how = _How(yes, inside_words, keep_transcript, with_learnt=query is None)
+        counts, why_nothing = _forget(notes, channel, named, how)
+    if as_json:
+        record({"channel": channel, **counts, "places": counts.places})
+    else:
+        _show(counts, counts.places)
+    if why_nothing:
+        raise Failed(why_nothing)
+    note(_BEYOND)
+
+
+# What is to be forgotten, inside words or not.
+_Named = Callable[[bool], What]
+
+
+def _by_ids(ids: Iterable[str], inside_words: bool) -> list[ById | str]:
+    return [ById(name, inside_words) for name in ids]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,41 +135,45 @@ class _How:
     """What was chosen on the command line beside what is to be forgotten."""
 
     yes: bool
-    as_json: bool
     inside_words: bool
     keep_transcript: bool
     with_learnt: bool
 
 
-def _forget(here: ChannelAccess, wanted: str | Sequence[str], how: _How) -> None:
-    """Show what would go, ask, forget it, and tell what went.
+def _forget(
+    notes: ChannelNotes, channel: str, named: _Named, how: _How
+) -> tuple[ForgetCounts, str]:
+    """Show what would go, ask, and forget it; returns what went, or why nothing did.
 
-    Raises `Failed` where nobody agrees, or nothing holds it.
+    Raises `Failed` where nobody agrees.
     """
-    found, inside = forgettable(
-        here.store, wanted, keep_transcript=how.keep_transcript, inside_words=how.inside_words
+
+    def preview(keep_transcript: bool) -> ForgetPreview:
+        return run_alone(
+            notes.preview_forget(
+                named(how.inside_words),
+                keep_transcript=keep_transcript,
+                with_learnt=how.with_learnt,
+            )
+        )
+
+    going = preview(how.keep_transcript)
+    note("\n".join(preview_lines(going)))
+    inside_words = _asked_inside(going.exact, going.inside, yes=how.yes) or how.inside_words
+    counts = run_alone(
+        notes.forget(
+            named(inside_words),
+            keep_transcript=how.keep_transcript,
+            with_learnt=how.with_learnt,
+        )
     )
-    note("\n".join(preview_lines(found, inside)))
-    inside_words = _asked_inside(found, inside, yes=how.yes) or how.inside_words
-    receipt = carry_out(
-        here.store,
-        wanted,
-        Clock().now(),
-        keep_transcript=how.keep_transcript,
-        inside_words=inside_words,
-        with_learnt=how.with_learnt,
-    )
-    here.store.close()
-    if how.as_json:
-        record({"channel": here.id, **receipt.counts, "places": receipt.places})
-    else:
-        _show(receipt.counts, receipt.places)
-    if not receipt.places:
-        raise Failed(_why_nothing(here, wanted, inside, keep_transcript=how.keep_transcript))
-    note(_BEYOND)
+    if counts.places:
+        return counts, ""
+    spared = len(preview(False).exact.messages) if how.keep_transcript else 0
+    return counts, _why_nothing(channel, going, spared)
 
 
-def _show(counts: dict[str, int], places: dict[str, int]) -> None:
+def _show(counts: Mapping[str, int], places: Mapping[str, int]) -> None:
     if places:
         say(counts_line(counts))
     for place, count in places.items():
@@ -174,22 +194,15 @@ def _asked_inside(found: Forgettable, inside: Forgettable, *, yes: bool) -> bool
     return bool(inside) and agreed("Forget what holds it inside another word, too?") is True
 
 
-def _why_nothing(
-    here: ChannelAccess,
-    wanted: str | Sequence[str],
-    inside: Forgettable,
-    *,
-    keep_transcript: bool,
-) -> str:
-    text = one_line(wanted if isinstance(wanted, str) else ", ".join(wanted), 60)
-    name = here.id
-    if inside:
-        return f"{name} holds {text!r} only inside other words; --inside-words takes these, too"
-    spared = forgettable(here.store, wanted)[0].messages if keep_transcript else ()
+def _why_nothing(channel: str, going: ForgetPreview, spared: int) -> str:
+    """Why nothing was forgotten; `spared` messages hold it, and the log was to stay."""
+    text = one_line(", ".join(going.targets), 60)
+    if going.inside:
+        return f"{channel} holds {text!r} only inside other words; --inside-words takes these, too"
     if spared:
-        only = f"only {counted(len(spared), 'message')} of log.jsonl in {name} hold {text!r}"
+        only = f"only {counted(spared, 'message')} of log.jsonl in {channel} hold {text!r}"
         return f"{only}; --keep-transcript leaves the log as it is"
-    return f"nothing in {name} holds {text!r}; nothing was changed"
+    return f"nothing in {channel} holds {text!r}; nothing was changed"
 
 
 def _verify(
@@ -234,9 +247,10 @@ def _picked(chosen: Chosen, channel: str, query: str, *, yes: bool) -> list[str]
 
     Raises `NothingFound` where nothing is found, `Failed` where nothing is picked.
     """
-    from pipimem.cli.recalls import ChannelRecalls, Source  # recall, which others need not load
+    from pipimem.cli.recalls import Source, opened_recall  # recall, which others need not load
 
-    recalled = ChannelRecalls(chosen).recalled(channel, query, automatic=False)
+    recall = opened_recall(chosen).recall(channel)
+    recalled = run_alone(recall.recall(query, automatic=False))
     candidates = recalled.candidates[:_MOST]
     items = [one.item for one in candidates]
     # The workspace's own file is people's.
@@ -250,8 +264,9 @@ def _picked(chosen: Chosen, channel: str, query: str, *, yes: bool) -> list[str]
     return [found[number - 1].id for number in numbers(len(found))]
 
 
-def preview_lines(found: Forgettable, inside: Forgettable) -> list[str]:
+def preview_lines(preview: ForgetPreview) -> list[str]:
     """What would go, line by line, and after it what holds the text only inside another word."""
+    found, inside = preview.exact, preview.inside
     lines: list[str] = []
     if found:
         lines += ["This would go:", *_listed(found), _ENDS]
@@ -282,7 +297,7 @@ def _question(found: Forgettable) -> str:
     return f"Forget {much} for good?"
 
 
-def counts_line(counts: dict[str, int]) -> str:
+def counts_line(counts: Mapping[str, int]) -> str:
     """The counts of a forgetting as a sentence."""
     places = [f"{count} in {place}" for place, count in counts.items() if count]
     return f"forgotten: {', '.join(places)}"

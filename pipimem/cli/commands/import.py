@@ -10,10 +10,11 @@ from typing import Literal
 
 import click
 
-from pipimem.cli.options import Chosen, as_json, chosen, kind, run
+from pipimem.cli.options import Chosen, as_json, chosen, kind
 from pipimem.cli.output import Failed, counted, fields, minute, note, progress, record, say
 from pipimem.cli.prompts import confirmed
 from pipimem.clock import Clock
+from pipimem.runtime.channel_status import status_of
 from pipimem.runtime.transfer.archives import OWN_ARCHIVE, MovedIn, import_archive, is_archive
 from pipimem.runtime.transfer.gathering import FORMATS, ImportCounts, format_of
 from pipimem.runtime.transfer.import_run import ImportOptions, ImportReport, import_source
@@ -163,11 +164,11 @@ def _taken(counts: ImportCounts) -> str:
 
 
 def _consolidate(chosen: Chosen, done: ImportReport) -> None:
-    from pipimem.runtime.transfer.learning import learnt  # the runtime, which others need not load
+    from pipimem.cli.running import learn_from_import  # the runtime, which others need not load
 
     names = [name for name, counts in done.by_channel.items() if counts.messages]
     with progress("consolidating", len(names)) as moved:
-        refused = run(lambda: learnt(chosen.opened, chosen.store(), done.number, names, moved))
+        refused = learn_from_import(chosen, done.number, names, moved)
     if refused:
         raise Failed(
             f"the talk is there, but not all of it is consolidated: {refused[0]} Nothing is lost; "
@@ -178,9 +179,8 @@ def _consolidate(chosen: Chosen, done: ImportReport) -> None:
 def _tell_waiting(chosen: Chosen, done: ImportReport) -> None:
     """Say where talk waits, as after an import that was cut off before it was consolidated."""
     for name in done.by_channel:
-        here = chosen.channel(name)
-        waiting = here.last_number - here.notes().ledger.cursor
-        if waiting > 0:
+        waiting = status_of(chosen.store(), name, Clock().now()).backlog
+        if waiting:
             left = f"{counted(waiting, 'message')} still to be consolidated"
             note(f"{name}: {left}; `pipimem consolidate {quote(name)}` goes on")
 

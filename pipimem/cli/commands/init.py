@@ -8,8 +8,8 @@ import click
 
 from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import note, record, say
-from pipimem.runtime.channel_access import WorkspaceStore
 from pipimem.runtime.embeddings import recommended_embedder
+from pipimem.runtime.opened_parts import WorkspaceStore
 
 _FILES = """\
 SOUL.md says who the bot is, AGENTS.md how it behaves, MEMORY.md what all its channels share.

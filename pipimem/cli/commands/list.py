@@ -13,7 +13,8 @@ from pipimem.cli.times import past_time
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Trust
-from pipimem.runtime.note_view import ListedEntry, listed_entries
+from pipimem.runtime.note_view import EntryList, ListedEntry
+from pipimem.runtime.opened_parts import run_alone
 
 _TEXT = 100
 
@@ -45,14 +46,12 @@ def command(
     For each its kind, how it is trusted, since when it is known, how often it was recalled, and the
     day on which it expires unless it is recalled before.
     """
-    now = Clock().now()
-    age = now - older_than if older_than else None
-    found = listed_entries(
-        chosen.channel(channel).notes(),
-        now,
-        Kind(kind) if kind else None,
-        Trust(trust) if trust else None,
-        age,
+    found = run_alone(
+        chosen.part(EntryList, channel).entries(
+            kind=Kind(kind) if kind else None,
+            trust=Trust(trust) if trust else None,
+            older_than=Clock().now() - older_than if older_than else None,
+        )
     )
     if as_json:
         records(map(asdict, found))

@@ -11,8 +11,9 @@ from msgspec import structs
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
-from pipimem.notes.operations import Change, Progress
-from pipimem.runtime.history import JournalRecord, newest_records
+from pipimem.notes.operations import Change
+from pipimem.runtime.history import ChannelHistory, LoggedChange
+from pipimem.runtime.opened_parts import run_alone
 
 _TEXT = 90
 # A fold that is taken back brings back hundreds of lines: nobody reads more than a screen.
@@ -43,7 +44,7 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
     A commit that changed several things takes several lines. An edit by hand is noted at the next
     turn or job.
     """
-    newest = newest_records(chosen.channel(channel), count)
+    newest = run_alone(chosen.part(ChannelHistory, channel).log(count))
     if as_json:
         records(map(_json, newest))
     else:
@@ -51,21 +52,21 @@ def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
         table(("seq", "when", "who", "task", "what"), rows, empty="nothing was changed yet")
 
 
-def _rows(one: JournalRecord) -> Iterator[tuple[object, ...]]:
+def _rows(one: LoggedChange) -> Iterator[tuple[object, ...]]:
     """A row for each thing that a commit did.
 
     Its number and time are in each of them: a script may pick single lines.
     """
     lines = [change_line(change) for change in one.changes]
-    for refusal in one.refused:
+    for refusal in one.refusals:
         text = f"{refusal.operation} {one_line(refusal.text, _TEXT)}"
         lines.append(f"refused: {text} ({refusal.reason})".strip())
     lines += [f"left out: {one_line(line, _TEXT)}" for line in one.notes]
     if not lines:
-        reasons = filter(None, (one.why, _moved(one.delta.progress)))
+        reasons = filter(None, (one.why, _moved(one)))
         lines.append("; ".join(reasons) or "bookkeeping")
     for line in lines:
-        yield one.sequence, minute(one.time), one.actor or one.author, one.task, line
+        yield one.number, minute(one.time), one.actor or one.author, one.task, line
 
 
 def change_line(change: Change) -> str:
@@ -90,22 +91,17 @@ def show_changes(changes: Sequence[Change], channel: str) -> None:
         say(f"  and {counted(more, 'more change')}; `pipimem diff {channel}` shows every line")
 
 
-def _moved(progress: Progress) -> str:
-    if progress.narrowed is not None:
-        return ""  # a window that failed: the reason says what became of it
-    values = {name: getattr(progress, name) for name in _COUNTERS}
-    return ", ".join(
-        _COUNTERS[name].format(value) for name, value in values.items() if value is not None
-    )
+def _moved(one: LoggedChange) -> str:
+    return ", ".join(_COUNTERS[name].format(value) for name, value in one.moved.items())
 
 
-def _json(one: JournalRecord) -> dict[str, object]:
+def _json(one: LoggedChange) -> dict[str, object]:
     return {
-        "seq": one.sequence,
+        "seq": one.number,
         "when": one.time,
         **fields(one, "task", "author", "actor", "why", "correlation"),
         "changes": [asdict(change) for change in one.changes],
-        "refused": [structs.asdict(refused) for refused in one.refused],
+        "refused": [structs.asdict(refused) for refused in one.refusals],
         "notes": one.notes,
-        "tokens": structs.asdict(one.tokens) if one.tokens else None,
+        "tokens": structs.asdict(one.spent) if one.spent else None,
     }

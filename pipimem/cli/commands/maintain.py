@@ -7,8 +7,9 @@ from dataclasses import asdict
 
 import click
 
-from pipimem.cli.options import Chosen, as_json, chosen, run
+from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import Failed, one_line, record, table
+from pipimem.cli.running import opened_runtime, run
 from pipimem.notes.notes import Refusal
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.maintenance.jobs import Ran
@@ -46,7 +47,7 @@ def command(chosen: Chosen, channel: str | None, dry_run: bool, as_json: bool) -
 async def _ran(chosen: Chosen, names: list[str], *, dry_run: bool) -> list[tuple[str, Ran]]:
     """The jobs of the channels, each with the name of its channel."""
     jobs: list[tuple[str, Ran]] = []
-    async with chosen.opened() as pipimem:
+    async with opened_runtime(chosen) as pipimem:
         for name in names:
             upkeep = upkeep_of(await pipimem.channel(name, create=False))
             ran = await upkeep.maintain(forced=True, dry_run=dry_run)

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from socket import socket
+from typing import Literal
 
 import click
 from click.core import ParameterSource
 
 from pipimem.cli.extras import needing_extra
 from pipimem.cli.metrics import MetricsOptions, metrics_options
-from pipimem.cli.options import Chosen, chosen, kind, run
+from pipimem.cli.options import Chosen, chosen, kind
 from pipimem.cli.output import note
-
-if TYPE_CHECKING:
-    from pipimem.mcp.server import MemoryServer
-    from pipimem.runtime.pipimem import Pipimem
+from pipimem.cli.running import opened_runtime, run
+from pipimem.runtime.pipimem import Pipimem
+from pipimem.serving.access import (
+    Token,
+    bound,
+    host_headers,
+    is_loopback,
+    loopback_hosts,
+    token_from,
+)
 
 _PORT = 8377
 _LIBRARIES = ("mcp", "mcp_types", "starlette", "uvicorn")
@@ -76,18 +85,22 @@ def command(
     if not http:
         _refuse_options_of_http(context)
     with needing_extra("mcp", _LIBRARIES, "the MCP server needs its library"):
-        import pipimem.mcp.serving  # noqa: F401 - a second of imports, and they may be missing
+        # A second of imports, and they may be missing.
+        from pipimem.mcp import server, serving
 
     async def serve() -> None:
-        async with chosen.opened(settings=chosen.settings(idle=True)) as pipimem:
-            memory = await _memory(pipimem, channel, kind, language)
+        async with opened_runtime(chosen, settings=chosen.settings(idle=True)) as pipimem:
+            if channel is not None:
+                await pipimem.channel(channel, kind="group" if kind == "group" else "dm")
+            words: Literal["en", "zh"] = "zh" if language == "zh" else "en"
+            memory = server.MemoryServer(pipimem, only=channel, language=words)
             async with metrics.served(pipimem):
                 if http:
-                    await _serve_http(memory, host, port, names, token_file)
+                    token = token_from(token_file, os.environ, serving.VARIABLE)
+                    serve_on = partial(serving.serve_on, memory)
+                    await _serve_http(serve_on, serving.PATH, pipimem, host, port, names, token)
                 else:
-                    from pipimem.mcp.serving import serve_stdio
-
-                    await serve_stdio(memory)
+                    await serving.serve_stdio(memory)
 
     run(serve)
 
@@ -100,29 +113,23 @@ def _refuse_options_of_http(context: click.Context) -> None:
             raise click.UsageError(f"{option.opts[0]} goes with --http")
 
 
-async def _memory(pipimem: Pipimem, channel: str | None, kind: str, language: str) -> MemoryServer:
-    from pipimem.mcp.server import MemoryServer
-
-    if channel is not None:
-        await pipimem.channel(channel, kind="group" if kind == "group" else "dm")
-    return MemoryServer(pipimem, only=channel, language="zh" if language == "zh" else "en")
-
-
 async def _serve_http(
-    memory: MemoryServer, host: str, port: int, names: tuple[str, ...], token_file: Path | None
+    serve_on: Callable[[socket, Token, list[str]], Awaitable[None]],
+    path: str,
+    pipimem: Pipimem,
+    host: str,
+    port: int,
+    names: tuple[str, ...],
+    token: Token,
 ) -> None:
-    from pipimem.mcp.serving import PATH, VARIABLE, serve_on
-    from pipimem.serving.access import bound, host_headers, is_loopback, loopback_hosts, token_from
-
-    token = token_from(token_file, os.environ, VARIABLE)
     with bound(host, port) as listening:
         taken = listening.getsockname()[1]
         shown = f"[{host}]" if ":" in host else host
-        note(f"serving {memory.pipimem.store.root} at http://{shown}:{taken}{PATH}")
+        note(f"serving {pipimem.store.root} at http://{shown}:{taken}{path}")
         if not is_loopback(host):
             note("other machines reach it, and nothing encrypts what they send or read")
         if token.is_generated:
             note(f"the token of this start: {token.value}")
         hosts = [*loopback_hosts(taken), *host_headers([shown, *names], taken)]
-        await serve_on(memory, listening, token, hosts)
+        await serve_on(listening, token, hosts)
     note("stopped; the files are whole")

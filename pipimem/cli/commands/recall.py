@@ -8,7 +8,7 @@ import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
 from pipimem.cli.output import counted, note, record, say
-from pipimem.cli.recalls import ChannelRecalls
+from pipimem.cli.recalls import opened_recall
 from pipimem.cli.results import (
     WARMING,
     answer_all,
@@ -18,6 +18,8 @@ from pipimem.cli.results import (
     show_hits,
     show_messages,
 )
+from pipimem.runtime.opened_parts import run_alone
+from pipimem.runtime.opened_recall import OpenedRecall
 from pipimem.runtime.recall_preview import Recall
 
 
@@ -65,7 +67,7 @@ def command(
         _batch(chosen, asked, count or BATCH_K, explain=explain, turn=turn)
         return
     (one,) = asked
-    recalls = ChannelRecalls(chosen, count)
+    recalls = opened_recall(chosen, count)
     found, context = _asked(recalls, one, speaker, turn=turn, raw=raw)
     if as_json:
         answer = _json((found, context), count, explain=explain)
@@ -77,23 +79,24 @@ def command(
 
 
 def _asked(
-    recalls: ChannelRecalls, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
+    recalls: OpenedRecall, one: BatchQuery, speaker: str = "", *, turn: bool, raw: bool = False
 ) -> tuple[Recall, str]:
     """What was recalled, and the context: of that alone, or of the whole `turn`."""
+    recall = recalls.recall(one.channel)
     if not turn:
-        found = recalls.recalled(one.channel, one.text, speaker, automatic=not raw)
-        return found, recalls.context(one.channel, found)
-    first = recalls.first_turn(one.channel, one.text, speaker)
+        found = run_alone(recall.recall(one.text, speaker=speaker, automatic=not raw))
+        return found, recall.context(found)
+    first = run_alone(recall.turn(one.text, speaker=speaker))
     return first.recall or Recall(), first.context
 
 
 def _batch(
     chosen: Chosen, asked: list[BatchQuery], count: int, *, explain: bool, turn: bool
 ) -> None:
-    recalls = ChannelRecalls(chosen, count)
+    recalls = opened_recall(chosen, count)
     answer_all(
         asked,
-        lambda name: recalls.recalled(name, WARMING),
+        lambda name: run_alone(recalls.recall(name).recall(WARMING)),
         partial(_asked, recalls, turn=turn),
         partial(_json, count=count, explain=explain),
     )

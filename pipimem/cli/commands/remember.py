@@ -8,8 +8,9 @@ from typing import Literal
 
 import click
 
-from pipimem.cli.options import Chosen, as_json, channel, chosen, run
+from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, fields, nearest, note, record, say
+from pipimem.cli.running import opened_runtime, run
 from pipimem.cli.times import coming_day
 from pipimem.clock import Clock
 from pipimem.notes.kinds import Kind
@@ -58,7 +59,7 @@ def command(
     rememberable(text, speaker, Clock().now(), intake)
 
     async def remembered() -> Remembered:
-        async with chosen.opened() as pipimem:
+        async with opened_runtime(chosen) as pipimem:
             room = await pipimem.channel(channel, kind=of_kind)
             if channel not in known:
                 note(_made(channel, known))

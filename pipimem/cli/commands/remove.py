@@ -7,9 +7,12 @@ from pathlib import Path
 import click
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
-from pipimem.cli.output import counted, note, record, say
+from pipimem.cli.output import Failed, counted, note, record, say
 from pipimem.cli.prompts import confirmed
+from pipimem.clock import Clock
 from pipimem.errors import ChannelError
+from pipimem.runtime.channel_status import channel_status
+from pipimem.runtime.opened_parts import require_channel
 
 
 @click.command("remove")
@@ -27,21 +30,23 @@ def command(chosen: Chosen, channel: str, yes: bool, as_json: bool) -> None:
     """
     store = chosen.store()
     try:
-        here = chosen.channel(channel)
+        folder = require_channel(store, channel)
     except ChannelError:
         if not store.is_half_removed(channel):
             raise
         store.finish_removals()  # a person has agreed to it before
         _told(channel, store.folder_of(channel), as_json)
         return
-    entries = counted(len(here.notes().memory.entries), "entry", "entries")
-    messages = counted(here.last_number, "message")
-    note(f"{here.folder}: {entries} in MEMORY.md, {messages}")
+    (info,) = [info for info in store.channels() if info.folder == folder]
+    status = channel_status(store, info, Clock().now())
+    if status.problem:
+        raise Failed(status.problem)
+    entries = counted(status.entries, "entry", "entries")
+    note(f"{info.folder}: {entries} in MEMORY.md, {counted(status.messages, 'message')}")
     if not yes:
         confirmed(f"Delete {channel} for good?", "nothing was deleted")
-    (info,) = [info for info in store.channels() if info.folder == here.folder]
     store.remove(info)
-    _told(channel, here.folder, as_json)
+    _told(channel, info.folder, as_json)
 
 
 def _told(channel: str, folder: Path, as_json: bool) -> None:

@@ -12,8 +12,11 @@ import click
 
 from pipimem.cli.commands.usage import cost_text
 from pipimem.cli.metrics import MetricsOptions, metrics_options
-from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind, run
+from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen, kind
 from pipimem.cli.output import Failed, counted, fields, progress, record, say
+from pipimem.cli.running import opened_runtime, run
+from pipimem.clock import Clock
+from pipimem.runtime.channel_status import status_of
 from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
 from pipimem.runtime.usage_sums import UsageSum, usage_sum
 
@@ -96,22 +99,20 @@ async def _replayed(
     settings = chosen.settings()
     # Nobody reads a replay's turns: a model that picks among what was recalled would only cost.
     settings = replace(settings, recall=replace(settings.recall, rerank="never"))
-    async with chosen.opened(settings=settings, clock=time.clock()) as pipimem:
+    async with opened_runtime(chosen, settings=settings, clock=time.clock()) as pipimem:
         channel = await pipimem.channel(name, kind=kind)
         async with metrics.served(pipimem):
             with progress(f"replaying {file.name}", len(messages)) as moved:
                 done = await replay(
                     channel, messages, time, compact_every=every, maintain=maintain, progress=moved
                 )
-    here = chosen.channel(name)
-    notes, sizes = here.notes(), {}
-    for each in NOTES.values():
-        path = here.folder / each
-        if path.is_file():
-            sizes[path] = path.stat().st_size
+    status = status_of(workspace, name, Clock().now())
+    if status.problem:
+        raise Failed(status.problem)
+    paths = [channel.notes.path(file) for file in NOTES.values()]
+    sizes = {path: path.stat().st_size for path in paths if path.is_file()}
     calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
-    backlog = max(0, here.last_number - notes.ledger.cursor)
-    return Report(name, done, sizes, usage_sum(calls), len(notes.memory.entries), backlog)
+    return Report(name, done, sizes, usage_sum(calls), status.entries, status.backlog)
 
 
 def _lines(report: Report) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 
 import click
@@ -12,18 +12,8 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, note, record, say
 from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import exact_moment
-from pipimem.clock import Clock
-from pipimem.notes.kinds import File
-from pipimem.runtime.history import (
-    Past,
-    Point,
-    edits_after,
-    journal_edits,
-    moment,
-    past_of,
-    restored,
-)
-from pipimem.text.markdown.line_edits import Splice
+from pipimem.runtime.history import ChannelHistory, Point, RestorePreview
+from pipimem.runtime.opened_parts import run_alone
 
 _NOT = "nothing was restored"
 
@@ -48,44 +38,33 @@ def command(chosen: Chosen, channel: str, to: Point, yes: bool, as_json: bool) -
     People's later edits are named first; all that stands now is kept as a version, and `pipimem
     undo` brings it back.
     """
-    here = chosen.channel(channel)
-    now = Clock().now()
-    journal_edits(here, now)
-    past = past_of(here)
-    sequence = past.sequence_at(to)
-    for line in _warnings(past, sequence):
-        note(line)
-    if not yes:
-        confirmed(f"Put the notes back to {moment(past, sequence)}?", _NOT)
-        if sequence == past.begins:
-            confirmed("All that was learnt goes out of the notes. Really?", _NOT)
-    done = restored(here, sequence, now)
-    here.store.close()
+    with chosen.changing(ChannelHistory, channel) as history:
+        preview = run_alone(history.preview_restore(to))
+        for line in _warnings(preview):
+            note(line)
+        if not yes:
+            confirmed(f"Put the notes back to {preview.to}?", _NOT)
+            if preview.is_start:
+                confirmed("All that was learnt goes out of the notes. Really?", _NOT)
+        assert preview.to.number is not None
+        done = run_alone(history.restore(preview.to.number))
     if as_json:
-        changes = [asdict(change) for change in done.outcome.changes]
-        edits = [edit.sequence for edit in done.edits]
-        where = {"channel": channel, "to": done.to, "seq": done.sequence}
+        changes = [asdict(change) for change in done.changes]
+        edits = [edit.number for edit in preview.edits]
+        where = {"channel": channel, "to": preview.to.number, "seq": done.number}
         record({**where, "edits": edits, "changes": changes})
-    elif not done.outcome.texts:
+    elif not done.files:
         say("the notes stand as they stood then; nothing was changed")
     else:
-        say(f"the notes stand as they stood {moment(past, sequence)}")
-        show_changes(done.outcome.changes, channel)
-        note(f"`pipimem undo {channel} {done.sequence}` brings back what stood before")
+        say(f"the notes stand as they stood {preview.to}")
+        show_changes(done.changes, channel)
+        note(f"`pipimem undo {channel} {done.number}` brings back what stood before")
 
 
-def _warnings(past: Past, sequence: int) -> Iterator[str]:
+def _warnings(preview: RestorePreview) -> Iterator[str]:
     """What would go: how many changes, and every hand edit with the lines it brought."""
-    later = [one for one in past.records if one.sequence > sequence and one.files]
-    yield f"{counted(len(later), 'change')} came after that"
-    for edit in edits_after(past.records, sequence):
-        yield f"edited by hand, change {edit.sequence} ({edit.time}):"
-        for file, change in edit.files.items():
-            if file is not File.ARCHIVE:
-                yield from _edited(file, change.splices)
-
-
-def _edited(file: File, splices: Iterable[Splice]) -> Iterator[str]:
-    for splice in splices:
-        for mark, side in (("-", splice.removed), ("+", splice.added)):
-            yield from (f"  {file}: {mark} {line.rstrip()}" for line in side if line.strip())
+    yield f"{counted(preview.changes, 'change')} came after that"
+    for edit in preview.edits:
+        yield f"edited by hand, change {edit.number} ({edit.time}):"
+        for line in edit.lines:
+            yield f"  {line.file}: {line.sign} {line.text}"

@@ -3,48 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from shlex import quote
-from typing import get_args
+from typing import TypedDict, get_args
 
 import click
 
 from pipimem.cli.options import BATCH_K, BatchQuery, Chosen, as_json, batch, chosen, queries
 from pipimem.cli.output import counted, note, record
-from pipimem.cli.recalls import ChannelRecalls
+from pipimem.cli.recalls import opened_recall, opened_talk
 from pipimem.cli.results import (
     WARMING,
     answer_all,
     hit_json,
     hit_rows,
     message_json,
-    plain_id,
-    search_service,
     show_hits,
     show_messages,
     tokens_of,
 )
 from pipimem.cli.times import past_time
 from pipimem.notes.message import Role
-from pipimem.runtime.recall_preview import Item
-from pipimem.runtime.search_service import (
-    Filters,
-    Hit,
-    HitGroup,
-    SearchHit,
-    SearchService,
-    copies_of,
-    differing,
-)
+from pipimem.runtime.opened_parts import run_alone
+from pipimem.runtime.recall_preview import SearchHit, Source
+from pipimem.runtime.search_service import SearchAnswer, copies_of, differing
+from pipimem.runtime.talk import ChannelTalk, Where
 from pipimem.text.token_count import estimate
 
 _NO_WORD = (
     "nothing was found: QUERY has no word to look for, only such as everybody says all the time"
 )
-# What a clear hit is expanded to: about 200 tokens.
-_BEFORE, _AFTER = 2, 2
 # Of what was said again so many ids, and of the known speakers so many names: nobody reads more.
 _IDS, _NAMES = 5, 10
 
@@ -97,9 +87,9 @@ def command(
     count: int,
     after: datetime | None,
     before: datetime | None,
-    where: str,
+    where: Where,
     speaker: str,
-    role: str | None,
+    role: Role | None,
     smart: bool,
     batch: str | None,
     as_json: bool,
@@ -113,26 +103,43 @@ def command(
     `detail CHANNEL ID...` all of it (500 to 1,000).
     """
     _require_some_time(after, before)
-    filters = Filters(after, before, speaker.strip(), role or "")
+    narrowed = _Narrowed(after, before, speaker.strip(), role)
     asked = queries(chosen, channel, query, batch)
     if batch is not None:
-        _batch(SearchService(chosen.store(), own=chosen.settings().secrets), asked, count, filters)
+        _batch(chosen, asked, count, narrowed)
         return
     (one,) = asked
     if not one.text.strip():
         raise click.UsageError("QUERY is empty: give some words to look for")
-    notes = () if where == "log" else _noted(chosen, one, count, filters)
-    with search_service(chosen) as service:
-        found = _Found(())
-        if where != "notes":
-            found = _searched(service, one, count, filters, smart=smart)
-        found = replace(found, notes=notes)
+    with opened_talk(chosen, one.channel) as talk:
+        found = run_alone(talk.answer(one.text, count=count, where=where, **narrowed.options()))
         if as_json:
             record({**one.fields, **_json(found, smart=smart)})
         if not found.said and not found.notes:
-            note(_nothing(service, one, filters))
+            note(_nothing(talk, found, narrowed))
         elif not as_json:
-            _show(found)
+            _show(found, smart=smart)
+
+
+class _Options(TypedDict):
+    after: datetime | None
+    before: datetime | None
+    speaker: str
+    role: Role | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Narrowed:
+    """What a search is narrowed to: from a time on, before a time, said by a person, in a role."""
+
+    after: datetime | None
+    before: datetime | None
+    speaker: str
+    role: Role | None
+
+    def options(self) -> _Options:
+        """The same by the names of a search's options."""
+        return _Options(after=self.after, before=self.before, speaker=self.speaker, role=self.role)
 
 
 def _require_some_time(after: datetime | None, before: datetime | None) -> None:
@@ -142,120 +149,78 @@ def _require_some_time(after: datetime | None, before: datetime | None) -> None:
         raise click.UsageError(f"nothing is said {days}: --after is the earlier one")
 
 
-def _noted(
-    chosen: Chosen, asked: BatchQuery, count: int, filters: Filters
-) -> tuple[SearchHit, ...]:
-    return tuple(
-        ChannelRecalls(chosen, embeds=False).in_notes(asked.channel, asked.text, count, filters)
-    )
+def _batch(chosen: Chosen, asked: list[BatchQuery], count: int, narrowed: _Narrowed) -> None:
+    opened = opened_recall(chosen, archive=False)
 
+    def ranked(channel: str, query: str, count: int) -> tuple[SearchHit, ...]:
+        return run_alone(opened.talk(channel).ranked(query, count=count, **narrowed.options()))
 
-def _batch(service: SearchService, asked: list[BatchQuery], count: int, filters: Filters) -> None:
     answer_all(
         asked,
-        lambda channel: service.found(channel, WARMING, 1, filters),
-        lambda one: service.found(one.channel, one.text, count, filters),
-        lambda found: {"candidates": [hit_json(hit, hit.rank) for hit in found]},
+        lambda channel: ranked(channel, WARMING, 1),
+        lambda one: ranked(one.channel, one.text, count),
+        lambda found: {"candidates": [hit_json(hit, rank) for rank, hit in enumerate(found, 1)]},
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """Hits with their excerpts; what was said around a clear one, or how to tell them apart.
-
-    `notes` are what the notes have.
-    """
-
-    said: tuple[HitGroup, ...]
-    excerpts: Sequence[str] = ()
-    clear: bool = False
-    around: tuple[Item, ...] = ()
-    hint: str = ""
-    notes: tuple[SearchHit, ...] = ()
-
-
-def _searched(
-    service: SearchService, asked: BatchQuery, count: int, filters: Filters, *, smart: bool
-) -> _Found:
-    said = service.hit_groups(asked.channel, asked.text, count, filters)
-    hits = [one.hit for one in said]
-    found = _Found(said, service.excerpts(asked.text, hits))
-    if not smart or not hits:
-        return found
-    if service.is_clear(asked.channel, hits):
-        around = service.around(asked.channel, hits[0].slot, _BEFORE, _AFTER)
-        return replace(found, clear=True, around=around)
-    return replace(found, hint=_hint(hits))
-
-
-def _json(found: _Found, *, smart: bool) -> dict[str, object]:
+def _json(found: SearchAnswer, *, smart: bool) -> dict[str, object]:
     candidates = []
-    for rank, (said, excerpt) in enumerate(zip(found.said, found.excerpts, strict=True), 1):
-        also = [plain_id(hit.item) for hit in said.again]
-        about = message_json(said.hit.item, whole=True) | hit_json(said.hit, rank)
-        candidates.append({**about, "excerpt": excerpt, "also": also})
-    notes = [hit_json(hit, rank) for rank, hit in enumerate(found.notes, 1)]
-    texts = [hit.excerpt for hit in found.notes]
+    for rank, said in enumerate(found.said, 1):
+        about = message_json(said.item, whole=True) | hit_json(said, rank)
+        candidates.append({**about, "excerpt": said.excerpt, "also": _plain_ids(said.also)})
     answer: dict[str, object] = {
-        "notes": notes,
+        "notes": [hit_json(hit, rank) for rank, hit in enumerate(found.notes, 1)],
         "candidates": candidates,
-        "tokens": sum(map(estimate, (*texts, *found.excerpts))),
+        "tokens": sum(estimate(hit.excerpt) for hit in (*found.notes, *found.said)),
     }
     if smart:
         timeline = [message_json(item) for item in found.around]
-        answer |= {"clear": found.clear, "timeline": timeline, "hint": found.hint}
+        hint = _hint(found.said) if found.said and not timeline else ""
+        answer |= {"clear": bool(timeline), "timeline": timeline, "hint": hint}
     return answer
 
 
-def _show(found: _Found) -> None:
+def _show(found: SearchAnswer, *, smart: bool) -> None:
     """The notes, then what was said; a message that a note quotes whole stands beside that note."""
-    copies = copies_of([hit.item for hit in found.notes], [one.hit.item for one in found.said])
+    copies = copies_of([hit.item for hit in found.notes], [hit.item for hit in found.said])
     quoted = frozenset(chain.from_iterable(copies.values()))
-    said = [one for one in found.said if one.hit.item.id not in quoted]
-    excerpts = {one.hit.slot: text for one, text in zip(found.said, found.excerpts, strict=True)}
-    _show_hits(
-        found.notes,
-        [hit.excerpt + _quotes(copies.get(hit.item.id, ()), found.said) for hit in found.notes],
-        [one.hit for one in said],
-        [excerpts[one.hit.slot] + _again(one) for one in said],
-        found,
-    )
-
-
-def _show_hits(
-    notes: Sequence[SearchHit],
-    texts: Sequence[str],
-    said: Sequence[Hit],
-    lines: Sequence[str],
-    found: _Found,
-) -> None:
+    said = [hit for hit in found.said if hit.item.id not in quoted]
+    texts = [hit.excerpt + _quotes(copies.get(hit.item.id, ()), found.said) for hit in found.notes]
+    lines = [hit.excerpt + _again(hit) for hit in said]
     if texts:
-        show_hits(hit_rows(notes, texts))
+        show_hits(hit_rows(found.notes, texts))
     if texts and lines:
         click.echo()
     if lines:
         show_hits(hit_rows(said, lines))
-    if found.around:
+    around = found.around if smart else ()
+    if around:
         click.echo()
-        show_messages(found.around, found.said[0].hit.item.id)
-    tokens = sum(map(estimate, (*texts, *lines))) + tokens_of(found.around)
+        show_messages(around, found.said[0].item.id)
+    tokens = sum(map(estimate, (*texts, *lines))) + tokens_of(around)
+    hint = _hint(found.said) if smart and found.said and not around else ""
     more = "`timeline` shows what was said around a hit, `detail` all of it"
-    note(found.hint or f"about {tokens} tokens; {more}")
+    note(hint or f"about {tokens} tokens; {more}")
 
 
-def _quotes(names: Sequence[str], said: Iterable[HitGroup]) -> str:
+def _plain_ids(names: Iterable[str]) -> list[str]:
+    """The own ids of messages, as the transcript has them."""
+    return [name.removeprefix(f"{Source.LOG}:") for name in names]
+
+
+def _quotes(names: Sequence[str], said: Iterable[SearchHit]) -> str:
     """The messages that a note quotes whole, and those that say the same again."""
-    groups = [one for one in said if one.hit.item.id in names]
-    found = [plain_id(hit.item) for one in groups for hit in (one.hit, *one.again)]
+    quoted = [hit for hit in said if hit.item.id in names]
+    found = _plain_ids(name for hit in quoted for name in (hit.item.id, *hit.also))
     return f" (said in {_first(found, _IDS)})" if found else ""
 
 
-def _again(said: HitGroup) -> str:
+def _again(said: SearchHit) -> str:
     """How often the same was said, and where; the first of many."""
-    if not said.again:
+    if not said.also:
         return ""
-    ids = _first([plain_id(hit.item) for hit in said.again], _IDS)
-    return f" (also said {counted(len(said.again), 'time')}: {ids})"
+    ids = _first(_plain_ids(said.also), _IDS)
+    return f" (also said {counted(len(said.also), 'time')}: {ids})"
 
 
 def _first(names: list[str], most: int) -> str:
@@ -263,18 +228,18 @@ def _first(names: list[str], most: int) -> str:
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
-def _nothing(service: SearchService, asked: BatchQuery, filters: Filters) -> str:
+def _nothing(talk: ChannelTalk, found: SearchAnswer, narrowed: _Narrowed) -> str:
     """Why nothing was found, where the filters may be why."""
-    if not service.may_find(asked.text):
+    if not found.has_words:
         return _NO_WORD
-    index = service.channel_search(asked.channel).index
-    known = list(filter(None, index.speakers))
-    if filters.speaker and filters.speaker.casefold() not in map(str.casefold, known):
-        return _unknown_speaker(filters.speaker, known)
-    if filters.after or filters.before:
-        days = f"{index.oldest_day} to {index.newest_day}"
-        return f"nothing was found {_limits(filters)}; this channel has messages from {days}"
-    if filters != Filters():
+    extent = run_alone(talk.extent())
+    known = list(extent.speakers)
+    if narrowed.speaker and narrowed.speaker.casefold() not in map(str.casefold, known):
+        return _unknown_speaker(narrowed.speaker, known)
+    if narrowed.after or narrowed.before:
+        days = f"{extent.oldest_day} to {extent.newest_day}"
+        return f"nothing was found {_limits(narrowed)}; this channel has messages from {days}"
+    if narrowed.speaker or narrowed.role:
         return "nothing was found; without --speaker and --role there may be more"
     return "nothing was found"
 
@@ -284,12 +249,12 @@ def _unknown_speaker(name: str, known: list[str]) -> str:
     return f"nobody is called {name!r} here; {others}"
 
 
-def _limits(filters: Filters) -> str:
-    limits = (("from", filters.after), ("before", filters.before))
+def _limits(narrowed: _Narrowed) -> str:
+    limits = (("from", narrowed.after), ("before", narrowed.before))
     return " ".join(f"{word} {time:%Y-%m-%d %H:%M}" for word, time in limits if time)
 
 
-def _hint(found: list[Hit]) -> str:
+def _hint(found: Sequence[SearchHit]) -> str:
     """How to tell hits apart that are about as good."""
     speakers = differing(hit.item.speaker for hit in found)
     days = sorted(differing(f"{hit.item.when:%Y-%m-%d}" for hit in found if hit.item.when))

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections import deque
 from collections.abc import Iterable
 
 import click
 
 from pipimem.cli.options import NOTES, Chosen, as_json, channel, chosen
-from pipimem.cli.output import one_line, records, say
+from pipimem.cli.output import one_line, record, records, say
 from pipimem.cli.results import FORGOTTEN
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
-from pipimem.runtime.channel_access import ChannelAccess
+from pipimem.runtime.opened_parts import run_alone
+from pipimem.runtime.stored_files import StoredFiles
 
 _FILES = {**NOTES, "archive": File.ARCHIVE}
 _LOG = "log"
@@ -43,41 +43,24 @@ def command(
     """
     if file != _LOG and (count is not None or session is not None):
         raise click.UsageError("-n and --session are for `show CHANNEL log`")
-    here = chosen.channel(channel)
-    names = [file] if file else list(NOTES)
+    stored = chosen.part(StoredFiles, channel)
     if file == _LOG:
-        messages = _chosen_messages(here, count, session)
+        messages = run_alone(stored.messages(count, session=session))
         if as_json:
             records(map(_json, messages))
         else:
             _lines(messages)
-    elif as_json:
-        records(_file_json(here, name) for name in names)
+        return
+    texts = {name: run_alone(stored.text(_FILES[name])) for name in ([file] if file else NOTES)}
+    if as_json:
+        for name, text in texts.items():
+            about = {"channel": channel, "file": name, "path": stored.path(_FILES[name])}
+            record({**about, "text": text})
     elif file:
-        _verbatim(here.text(_FILES[file]))
+        _verbatim(texts[file])
     else:
-        _show(here, names)
-
-
-def _chosen_messages(
-    here: ChannelAccess, count: int | None, session: str | None
-) -> Iterable[Message]:
-    """The newest `count` messages (all without), of one session where it is named."""
-    messages: Iterable[Message] = here.messages()
-    if session is not None:
-        messages = (message for message in messages if message.session == session)
-    return messages if count is None else deque(messages, maxlen=count)
-
-
-def _file_json(here: ChannelAccess, name: str) -> dict[str, object]:
-    path, text = here.folder / _FILES[name], here.text(_FILES[name])
-    return {"channel": here.id, "file": name, "path": path, "text": text}
-
-
-def _show(here: ChannelAccess, names: Iterable[str]) -> None:
-    for name in names:
-        text = here.text(_FILES[name]).strip()
-        say(f"── {here.folder / _FILES[name]} ──\n{text or '(empty)'}\n")
+        for name, text in texts.items():
+            say(f"── {stored.path(_FILES[name])} ──\n{text.strip() or '(empty)'}\n")
 
 
 def _verbatim(text: str) -> None:

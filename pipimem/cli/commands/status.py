@@ -15,12 +15,12 @@ from msgspec import structs
 from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import counted, fields, minute, note, one_line, record, table
 from pipimem.clock import Clock
-from pipimem.runtime.channel_access import WorkspaceStore
 from pipimem.runtime.channel_status import ChannelStatus, RecallWaits, channel_statuses
 from pipimem.runtime.health_report import Today, missing_embedder, today
 
 if TYPE_CHECKING:
     from pipimem.runtime.fleet.overview import FleetOverview
+from pipimem.runtime.opened_parts import WorkspaceStore
 
 # Of the rules that wait, so many are told by who said them.
 _MOST_SHOWN = 3

@@ -9,37 +9,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from pipimem.cli.extras import needing_extra
 from pipimem.cli.metrics import MetricsOptions, metrics_options
-from pipimem.cli.options import Chosen, chosen, run
+from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import note
-
-if TYPE_CHECKING:
-    from pipimem.runtime.pipimem import Pipimem
-
-
-@contextmanager
-def opened_in_browser(address: str) -> Iterator[None]:
-    """The browser is sent to `address` by a file that only this user reads, deleted at the end.
-
-    On its command line, which every user of the machine can read, the address would show the token.
-    """
-    with tempfile.TemporaryDirectory(prefix="pipimem-ui-") as folder:
-        page = Path(folder) / "open.html"
-        page.touch(mode=0o600)
-        target = escape(address, quote=True)
-        page.write_text(
-            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
-            f'<meta http-equiv="refresh" content="0;url={target}"><title>pipimem</title>',
-            encoding="utf-8",
-        )
-        webbrowser.open(page.as_uri())
-        yield
-
+from pipimem.cli.running import opened_runtime, run
+from pipimem.runtime.pipimem import Pipimem
+from pipimem.serving.access import bound, host_headers, is_loopback, loopback_hosts, token_from
 
 _PORT = 8378
 _VARIABLE = "PIPIMEM_UI_TOKEN"
@@ -87,19 +66,15 @@ def command(
     It listens on this machine alone, and the address has a token. Ctrl-C or SIGTERM ends it. It
     does no idle work: that is the bot's, or `pipimem watch`.
     """
-    from pipimem.serving.access import bound, host_headers, is_loopback, loopback_hosts, token_from
-
     token = token_from(token_file, os.environ, _VARIABLE)
     if not is_loopback(host):
         _refuse_unsafe(host, is_unencrypted=is_unencrypted, is_generated=token.is_generated)
     with needing_extra("ui", _LIBRARIES, "the web view needs its libraries"):
-        import pipimem.web.application  # noqa: F401 - half a second, and the libraries may be missing
-    from pipimem.cli.commands.ui import opened_in_browser
-    from pipimem.web.application import serve_pages
-    from pipimem.web.pages import Pages
+        # Half a second, and the libraries may be missing.
+        from pipimem.web import application, pages
 
     async def serve() -> None:
-        async with chosen.opened() as pipimem:
+        async with opened_runtime(chosen) as pipimem:
             await _require_channel(pipimem, channel)
             with bound(host, port) as listening:
                 taken = listening.getsockname()[1]
@@ -108,13 +83,32 @@ def command(
                 reached_at = _shown_address(address, token.is_generated)
                 note(f"looking at {pipimem.store.root}: {reached_at}")
                 hosts = [*loopback_hosts(taken), *host_headers([shown, *names], taken)]
-                pages = Pages(pipimem, channel, read_only)
+                shown_pages = pages.Pages(pipimem, channel, read_only)
                 async with metrics.served(pipimem):
                     with nullcontext() if no_browser else opened_in_browser(address):
-                        await serve_pages(pages, listening, token, hosts)
+                        await application.serve_pages(shown_pages, listening, token, hosts)
         note("stopped; the files are whole")
 
     run(serve)
+
+
+@contextmanager
+def opened_in_browser(address: str) -> Iterator[None]:
+    """The browser is sent to `address` by a file that only this user reads, deleted at the end.
+
+    On its command line, which every user of the machine can read, the address would show the token.
+    """
+    with tempfile.TemporaryDirectory(prefix="pipimem-ui-") as folder:
+        page = Path(folder) / "open.html"
+        page.touch(mode=0o600)
+        target = escape(address, quote=True)
+        page.write_text(
+            f'<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+            f'<meta http-equiv="refresh" content="0;url={target}"><title>pipimem</title>',
+            encoding="utf-8",
+        )
+        webbrowser.open(page.as_uri())
+        yield
 
 
 def _refuse_unsafe(host: str, *, is_unencrypted: bool, is_generated: bool) -> None:

@@ -12,19 +12,11 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import counted, minute, note, record, say
 from pipimem.cli.prompts import confirmed
 from pipimem.cli.times import change_number, past_time
-from pipimem.clock import Clock
 from pipimem.errors import CannotTakeBack
 from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author
-from pipimem.runtime.channel_access import ChannelAccess
-from pipimem.runtime.history import (
-    Undone,
-    change_in_question,
-    changes_of,
-    forgotten_at,
-    past_of,
-    undone,
-)
+from pipimem.runtime.history import ChannelHistory, TakenBack
+from pipimem.runtime.opened_parts import run_alone
 
 
 @click.command("undo")
@@ -65,25 +57,26 @@ def command(
     An undo is a change too: its number takes it back. What was folded into HISTORY.archive.md stays
     there too, since that file only grows.
     """
-    here = chosen.channel(channel)
     if author and since and seq is None:
-        _all_of(here, Author(author), since, yes=yes, as_json=as_json)
+        refused = _take_back_all(chosen, channel, Author(author), since, yes=yes, as_json=as_json)
+        if refused:
+            raise SystemExit(1)
     elif author or since:
         raise click.UsageError("Give a number, or --author and --since together.")
     else:
-        if seq is None and not yes:
-            _ask_if_unexpected(here)
-        done = undone(here, seq, Clock().now())
-        here.store.close()
+        with chosen.changing(ChannelHistory, channel) as history:
+            if seq is None and not yes:
+                _ask_if_unexpected(history)
+            done = run_alone(history.undo(seq))
         _show(done, channel, as_json=as_json)
 
 
-def _ask_if_unexpected(here: ChannelAccess) -> None:
+def _ask_if_unexpected(history: ChannelHistory) -> None:
     """Name what would be taken back where that is an older change or an edit by hand, and ask."""
-    found = change_in_question(here, Clock().now())
+    found = run_alone(history.unexpected_undo())
     if found is None:
         return
-    what = f"change {found.sequence} ({found.task}, {minute(found.time)})"
+    what = f"change {found.number} ({found.task}, {minute(found.time)})"
     if found.author is Author.EDITOR:
         note(f"The newest change was typed into the files by hand, {what}:")
     else:
@@ -93,57 +86,57 @@ def _ask_if_unexpected(here: ChannelAccess) -> None:
     confirmed(f"Take back {what}?", "nothing was taken back")
 
 
-def _all_of(
-    here: ChannelAccess, author: Author, since: datetime, *, yes: bool, as_json: bool
-) -> None:
-    """Ask, take back, and say what was; ends with 1 where a change is in the way."""
-    found = changes_of(past_of(here), author, since)
-    _note_forgetting(here, since)
-    changes = f"{counted(len(found), 'change')} of {author}"
-    if found and not yes:
-        question = f"Take back {changes} since {minute(since.isoformat())}?"
-        confirmed(question, "nothing was taken back")
+def _take_back_all(
+    chosen: Chosen, channel: str, author: Author, since: datetime, *, yes: bool, as_json: bool
+) -> int:
+    """Ask, take back, and say what was; returns how many changes something is in the way of."""
     refused = 0
-    for one in found:
-        try:
-            done = undone(here, one.sequence, Clock().now())
-        except CannotTakeBack as error:
-            refused += 1
-            note(str(error))
-        else:
-            _show(done, here.id, as_json=as_json)
-    here.store.close()
+    with chosen.changing(ChannelHistory, channel) as history:
+        found = run_alone(history.changes_by(author, since))
+        _note_forgetting(history, since)
+        changes = f"{counted(len(found), 'change')} of {author}"
+        if found and not yes:
+            question = f"Take back {changes} since {minute(since.isoformat())}?"
+            confirmed(question, "nothing was taken back")
+        for change in found:
+            try:
+                done = run_alone(history.undo(change.number))
+            except CannotTakeBack as error:
+                refused += 1
+                note(str(error))
+            else:
+                _show(done, channel, as_json=as_json)
     if not as_json:
         were = "was" if len(found) == 1 else "were"
         say(f"{len(found) - refused} of {changes} {were} taken back")
-    if refused:
-        raise SystemExit(1)
+    return refused
 
 
-def _note_forgetting(here: ChannelAccess, since: datetime) -> None:
+def _note_forgetting(history: ChannelHistory, since: datetime) -> None:
     """Say so where a forgetting since then ended the undo of what came before it."""
-    forgotten = forgotten_at(here)
+    forgotten = run_alone(history.forgotten())
     if forgotten and since < datetime.fromisoformat(forgotten):
         note(f"Changes before the forgetting of {minute(forgotten)} can no longer be taken back.")
 
 
-def _show(done: Undone, channel: str, *, as_json: bool) -> None:
-    change = done.record
+def _show(done: TakenBack, channel: str, *, as_json: bool) -> None:
+    change = done.undone
+    assert change is not None
     if as_json:
         record(
             {
                 "channel": channel,
-                "undone": change.sequence,
-                "seq": done.sequence,
+                "undone": change.number,
+                "seq": done.number,
                 "task": change.task,
-                "archive_keeps_a_copy": bool(change.archived),
-                "changes": [asdict(change) for change in done.outcome.changes],
+                "archive_keeps_a_copy": change.in_archive,
+                "changes": [asdict(change) for change in done.changes],
             }
         )
         return
-    say(f"taken back: change {change.sequence} ({change.task}, {minute(change.time)})")
-    show_changes(done.outcome.changes, channel)
-    if change.archived:
+    say(f"taken back: change {change.number} ({change.task}, {minute(change.time)})")
+    show_changes(done.changes, channel)
+    if change.in_archive:
         grows = "it only grows, so searching finds it there as well"
         note(f"{File.ARCHIVE} keeps its copy of this text: {grows}")
-    note(f"`pipimem undo {channel} {done.sequence}` brings it back")
+    note(f"`pipimem undo {channel} {done.number}` brings it back")

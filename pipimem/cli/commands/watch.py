@@ -10,15 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from anyio import CancelScope, create_task_group, open_signal_receiver
 
 from pipimem.cli.log_lines import logged, logs_are_json
 from pipimem.cli.metrics import MetricsOptions, metrics_options
-from pipimem.cli.options import Chosen, as_json, chosen, run
+from pipimem.cli.options import Chosen, as_json, chosen
 from pipimem.cli.output import note, one_line, record
+from pipimem.cli.running import opened_runtime, run
 from pipimem.clock import Clock
 
 if TYPE_CHECKING:
-    from anyio import CancelScope
     from anyio.abc import TaskStatus
 
     from pipimem.runtime.maintenance.jobs import Ran
@@ -45,11 +46,9 @@ def command(chosen: Chosen, as_json: bool, metrics: MetricsOptions, fleet: bool)
 async def _watching(
     chosen: Chosen, metrics: MetricsOptions, report: Callable[[Visit], None], *, fleet: bool
 ) -> None:
-    from anyio import create_task_group  # with its event loop 25 ms that `--help` saves
-
     async with create_task_group() as tasks:
         await tasks.start(_until_stopped, tasks.cancel_scope)
-        async with chosen.opened() as pipimem:
+        async with opened_runtime(chosen) as pipimem:
             who = f"watching {chosen.workspace} with {pipimem.assistant.name}"
             began = partial(note, f"{who}; Ctrl-C or SIGTERM ends it")
             problem = _no_problem if fleet else partial(_leadership_problem, pipimem)
@@ -67,8 +66,6 @@ def _leadership_problem(pipimem: Pipimem) -> str:
 
 
 async def _until_stopped(scope: CancelScope, *, task_status: TaskStatus[None]) -> None:
-    from anyio import open_signal_receiver
-
     with open_signal_receiver(*_STOP) as signals:
         task_status.started()
         async for _ in signals:

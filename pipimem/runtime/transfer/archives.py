@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from pipimem.errors import ArchiveError, ChannelError
 from pipimem.notes.kinds import File
-from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.settings import Settings, settings_from
+from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import read_text
 from pipimem.store.moved import ChannelMove, lift_move, read_move, write_move
@@ -227,9 +227,9 @@ def export_markdown(
             if name.endswith(".md"):
                 count += _add(archive, name, read_text(workspace.root / name, workspace.root) or "")
         for done, channel in enumerate(channels, 1):
-            here = ChannelAccess.opened(workspace, channel.id)
+            store = ChannelStore.open(workspace, channel.id, create=False)
             for file in File:
-                count += _add(archive, f"{channel.folder.name}/{file}", here.text(file))
+                count += _add(archive, f"{channel.folder.name}/{file}", _text(store, file))
             packed(done)
     return count
 
@@ -249,18 +249,22 @@ def export_redacted(
     channels = chosen_channels(workspace, names)
     placeholders: dict[str, str] = {}
     for channel in channels:
-        for name in _names_of(ChannelAccess.opened(workspace, channel.id), channel):
+        for name in _names_of(ChannelStore.open(workspace, channel.id, create=False), channel):
             placeholders.setdefault(name, f"[P{len(placeholders) + 1}]")
     _add_parts(placeholders)
     count = 0
     with new_archive(target) as archive:
         for number, channel in enumerate(channels, 1):
-            here = ChannelAccess.opened(workspace, channel.id)
+            store = ChannelStore.open(workspace, channel.id, create=False)
             for file in File:
-                text = _clean(here.text(file), placeholders, settings)
+                text = _clean(_text(store, file), placeholders, settings)
                 count += _add(archive, f"channel-{number}/{file}", text)
             packed(number)
     return count
+
+
+def _text(store: ChannelStore, file: File) -> str:
+    return read_text(store.folder / file, store.workspace.root) or ""
 
 
 def _clean(text: str, placeholders: dict[str, str], settings: Settings) -> str:
@@ -268,14 +272,14 @@ def _clean(text: str, placeholders: dict[str, str], settings: Settings) -> str:
     return without_names(redacted(kept, own=settings.secrets), placeholders)
 
 
-def _names_of(here: ChannelAccess, channel: ChannelInfo) -> Iterator[str]:
+def _names_of(store: ChannelStore, channel: ChannelInfo) -> Iterator[str]:
     """The names of all who spoke or are quoted, oldest first, then the channel's own."""
-    notes = here.notes()
-    found = [message.speaker for message in here.messages() if message.role == "user"]
+    notes = store.notes()
+    found = [message.speaker for message in store.transcript.messages() if message.role == "user"]
     found += notes.ledger.speakers
     found += [record.speaker for record in notes.ledger.records.values()]
     for file in File:
-        found += [read_quote(line).name for line in here.text(file).splitlines()]
+        found += [read_quote(line).name for line in _text(store, file).splitlines()]
     yield from dict.fromkeys(name.strip() for name in (*found, channel.id, channel.title) if name)
 
 

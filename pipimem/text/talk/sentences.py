@@ -25,30 +25,30 @@ from pipimem.text.talk.sentence_rules import (
 # Longer messages are pasted documents rather than talk; their head says what they are about.
 _MOST_CHARS = 1500
 
-_WITHHELD = re.compile(r"\[(?:private|redacted|secret)", re.IGNORECASE)
-_FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_WITHHELD = Pattern(r"\[(?:private|redacted|secret)", re.IGNORECASE)
+_FENCE = Pattern(r"```.*?(?:```|\Z)", re.DOTALL)
 # White space is matched whether a citation follows or not: a search goes on behind it.
-_CITED_LINE = re.compile(r"^\s*+(>.*$)?", re.MULTILINE)
+_CITED_LINE = Pattern(r"^\s*+(>.*$)?", re.MULTILINE)
 # What a platform adds: "[photo: a cat]", （图片）.
-_REMARK = re.compile(
+_REMARK = Pattern(
     r"\[(?!private\]|redacted\]|secret)[^\[\]]{0,200}\]|^（[^（）]{1,40}）", re.IGNORECASE
 )
 # Long quotations are somebody else's words: a forwarded mail, a page, an order to obey.
-_LONG_QUOTE = re.compile(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}』?|(?<!\w)\"[^\"]{40,}\"")
+_LONG_QUOTE = Pattern(r"「[^」]{24,}」?|“[^”]{24,}”?|『[^』]{24,}』?|(?<!\w)\"[^\"]{40,}\"")
 _CUT_OUT = "「…」"
 # What a laughing "lol" may be about: a clause, and no word or two in front of one.
 _CLAUSE = Pattern(rf"[,，;；:：。、]|(?<=[{HAN}])\s+(?=[{HAN}])")
 _LEAST_LETTERS = 4
 # Words as two texts may share them; of Chinese each two characters.
 _WORD = Pattern(rf"[a-z]{{4,}}|(?=([{HAN}]{{2}}))")
-_LIST_MARK = re.compile(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
+_LIST_MARK = Pattern(r"^(?:[-*•]\s|\d{1,2}(?:[.)]\s|、))\s*")
 # The numbers of a list that stands in one line, and the one that begins a sentence.
 _ITEM, _ITEM_NUMBER = (
-    re.compile(r"(?<![^\s：:])(\d{1,2})[.)、](?=\s?\D)"),
-    re.compile(r"^\s*\d{1,2}\.$"),
+    Pattern(r"(?<![^\s：:])(\d{1,2})[.)、](?=\s?\D)"),
+    Pattern(r"^\s*\d{1,2}\.$"),
 )
 # A full stop ends a sentence before a space, but not behind a title or a single letter.
-_ABBREVIATED = re.compile(
+_ABBREVIATED = Pattern(
     r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|Inc|Ltd|Ave|Blvd"
     r"|vs|etc|e\.g|i\.e|approx|incl|excl|ca|tel|ext|No|[A-Z])\.$"
 )
@@ -153,8 +153,8 @@ def split(text: str) -> list[str]:
     for end in _END().finditer(text):
         part = text[start : end.end()]
         if (
-            _ABBREVIATED.search(part)
-            or _ITEM_NUMBER.match(part)
+            _ABBREVIATED().search(part)
+            or _ITEM_NUMBER().match(part)
             or _inside(text[start : end.start()])
         ):
             continue
@@ -196,7 +196,7 @@ def _of_message(
     said: list[Sentence] = []
     waiting = False  # "remember this:" asks for what stands behind it
     for whole in _parts(message.content):
-        mark = _LIST_MARK.match(whole)
+        mark = _LIST_MARK().match(whole)
         part = whole[mark.end() :] if mark else whole
         text, asked = without_front(" ".join(without_emoji(part).split()), people, bots)
         is_mark = matches("left_out", "mere mark", part)
@@ -258,18 +258,18 @@ def _asks(text: str) -> bool:
 
 def _parts(content: str) -> Iterator[str]:
     """The sentences of a message that are its speaker's own words."""
-    text = _FENCE.sub(" ", without_private(content))
-    text = _CITED_LINE.sub(lambda found: "" if found[1] else found[0], text)
-    text = _REMARK.sub(" ", _LONG_QUOTE.sub(_CUT_OUT, text))
+    text = _FENCE().sub(" ", without_private(content))
+    text = _CITED_LINE().sub(lambda found: "" if found[1] else found[0], text)
+    text = _REMARK().sub(" ", _LONG_QUOTE().sub(_CUT_OUT, text))
     parts = split("\n".join(map(_items_apart, text[:_MOST_CHARS].splitlines())))
     for part in parts[:-1] if len(text) > _MOST_CHARS else parts:
-        if not _WITHHELD.search(part) and _CUT_OUT not in part:
+        if not _WITHHELD().search(part) and _CUT_OUT not in part:
             yield part
 
 
 def _items_apart(line: str) -> str:
     """A line with each item of a list in it, which counts on from 1, in a line of its own."""
-    items = list(_ITEM.finditer(line))
+    items = list(_ITEM().finditer(line))
     if [int(item[1]) for item in items] != list(range(1, len(items) + 1)):
         return line
     starts = [0, *(item.start() for item in items), len(line)]

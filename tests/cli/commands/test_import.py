@@ -110,7 +110,7 @@ def test_talk_that_a_cut_off_import_left_is_named(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as crash:
-        crash.setattr("pipimem.runtime.transfer.learning.learnt", killed)
+        crash.setattr("pipimem.cli.running.learnt", killed)
         assert call(*words).code == 1
     waits = "room: 6 messages still to be consolidated; `pipimem consolidate room` goes on"
     assert waits in call(*words).err

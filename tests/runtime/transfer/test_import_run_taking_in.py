@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 from pipimem.errors import ArchiveError
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision, Progress
-from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.forgetting import carry_out
-from pipimem.runtime.history import origins_of, wrote
+from pipimem.runtime.history import ChannelHistory
+from pipimem.runtime.opened_parts import opened, run_alone
 from pipimem.runtime.transfer.gathering import format_of
 from pipimem.runtime.transfer.import_run import ImportOptions, ImportReport, import_source
 from pipimem.runtime.transfer.source_files import opened_source
@@ -129,15 +130,11 @@ def test_blame_says_where_an_entry_came_from(tmp_path: Path) -> None:
     """The file and the place in it, the program, and the change."""
     made = workspace(tmp_path / "a")
     imported(made, FIXTURES / "mem0")
-    here = ChannelAccess.opened(made, "mem0")
-    first, _ = origins_of(here, ["MEMORY.md"])  # type: ignore[list-item]
-    assert first.record is not None
-    assert first.change is not None
-    assert first.record.sources == ("memories.json#f38b689d",)
-    assert (first.change.task, first.change.actor, first.record.trust) == (
-        "import", "mem0", "inferred",
-    )  # fmt: skip
-    assert wrote(first) == ("mem0", "2026-03-01T10:00:00-07:00")
+    first, _ = run_alone(opened(ChannelHistory, made, "mem0").blame(File.MEMORY))
+    assert first.made_by is not None
+    assert first.sources == ("memories.json#f38b689d",)
+    assert (first.made_by.task, first.made_by.actor, first.trust) == ("import", "mem0", "inferred")
+    assert (first.who, first.when) == ("mem0", "2026-03-01T10:00:00-07:00")
 
 
 def test_old_entries_do_not_grow_stale_on_the_day_they_come_in(tmp_path: Path) -> None:
@@ -228,7 +225,7 @@ def test_a_forgetting_finds_what_an_import_left_too(tmp_path: Path) -> None:
     day = source / "memory" / "2026-03-02-zanzibar.md"
     day.write_text("- lunch with zanzibar\n- the release went out\n")
     imported(made, source)
-    carry_out(ChannelAccess.opened(made, "openclaw").store, "zanzibar", NOW, with_learnt=False)
+    carry_out(ChannelStore.open(made, "openclaw", create=False), "zanzibar", NOW, with_learnt=False)
     written = {path: path.read_bytes() for path in made.root.rglob("*") if path.is_file()}
     assert [path for path, data in written.items() if b"zanzibar" in data] == []
     notes = ChannelStore.open(made, "openclaw", create=False).notes()

@@ -6,7 +6,7 @@ import io
 import os
 
 import pytest
-from pipimem.cli.prompts import typed
+from pipimem.cli.commands.chat import typed
 
 
 class Standard(io.StringIO):
@@ -28,7 +28,7 @@ async def test_a_pipe_is_read_line_by_line(monkeypatch: pytest.MonkeyPatch) -> N
     """
     reading, writing = os.pipe()
     monkeypatch.setattr("sys.stdin", Standard(reading))
-    monkeypatch.setattr("pipimem.cli.prompts._CHUNK", 4)
+    monkeypatch.setattr("pipimem.cli.commands.chat._CHUNK", 4)
     os.write(writing, "上线窗口\r\n\nlast".encode())
     os.close(writing)
     assert [line async for line in typed()] == ["上线窗口", "", "last"]
