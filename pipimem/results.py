@@ -5,7 +5,8 @@ from __future__ import annotations
 from pipimem.memory.requests import MemoryRequest
 from pipimem.notes.operations import Tokens
 from pipimem.recall.scoring import Part
-from pipimem.runtime.forgetting import ForgetCounts, ForgetPreview, Forgettable, Passage
+from pipimem.runtime.forget_preview import Forgettable, Passage
+from pipimem.runtime.forgetting import ForgetCounts, ForgetPreview
 from pipimem.runtime.history import (
     Comparison,
     EditByHand,

@@ -19,13 +19,8 @@ from pipimem.bots.dingtalk.replies import REPLY_SECONDS
 from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.kinds import NOTE_FILES
 from pipimem.runtime.channel import upkeep_of
-from pipimem.runtime.forgetting import (
-    Forgettable,
-    Text,
-    forget_targets,
-    forgettable,
-    speakers_of,
-)
+from pipimem.runtime.forget_preview import Forgettable, forgettable, speakers_of
+from pipimem.runtime.forgetting import Text, forget_targets
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:

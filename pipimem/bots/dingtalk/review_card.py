@@ -15,7 +15,7 @@ from pipimem.bots.dingtalk.replies import Wording
 from pipimem.bots.dingtalk.state import OpenCard
 from pipimem.errors import NothingFound, PipimemError, StoreError, UnreadableNote
 from pipimem.runtime.channel import upkeep_of
-from pipimem.runtime.forgetting import speakers_of_entry
+from pipimem.runtime.forget_preview import speakers_of_entry
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:

@@ -15,12 +15,12 @@ from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, note, one_line, record, say, shown
 from pipimem.cli.prompts import agreed, confirmed, numbers
 from pipimem.errors import NothingFound
+from pipimem.runtime.forget_preview import Forgettable
 from pipimem.runtime.forgetting import (
     By,
     ById,
     ForgetCounts,
     ForgetPreview,
-    Forgettable,
     Text,
     Trace,
     What,
