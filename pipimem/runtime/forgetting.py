@@ -44,6 +44,8 @@ from pipimem.text.folding import shareable_words
 if TYPE_CHECKING:
     from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
 
+__all__ = ["By", "ById", "ForgetCounts", "ForgetPreview", "Forgetter", "Text", "Trace"]
+
 # How the id of a message begins where ids of entries stand beside it.
 _MESSAGE = "log:"
 
