@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from pipimem.errors import ArgumentError
-from pipimem.runtime.forgetting import By, ById, ForgetPreview, Text, What
+from pipimem.runtime.forgetting import By, ById, ForgetPreview, Typed, What
 from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
 from pipimem.runtime.transcript_recall import Visible
 
@@ -144,7 +144,7 @@ def _what(
     if isinstance(what, str) and what:
         if message:
             raise ArgumentError("Give a text or the id of a message, not both.")
-        return By(speaker, what, inside_words) if speaker else Text(what, inside_words)
+        return By(speaker, what, inside_words) if speaker else Typed(what, inside_words)
     if not isinstance(what, Sequence):
         raise ArgumentError("what must be a text, or ids of entries.")
     found: list[By | ById] = [ById(name) for name in what]

@@ -44,7 +44,7 @@ from pipimem.text.folding import shareable_words
 if TYPE_CHECKING:
     from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
 
-__all__ = ["By", "ById", "ForgetCounts", "ForgetPreview", "Forgetter", "Text", "Trace"]
+__all__ = ["By", "ById", "ForgetCounts", "ForgetPreview", "Forgetter", "Text", "Trace", "Typed"]
 
 # How the id of a message begins where ids of entries stand beside it.
 _MESSAGE = "log:"
@@ -52,16 +52,19 @@ _MESSAGE = "log:"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Forget a text wherever it stands; `Tom` in `tomorrow` only with `inside_words`.
-
-    A text that is the id of an entry or of a message means that.
-    """
+    """Forget a text wherever it stands; `Tom` in `tomorrow` only with `inside_words`."""
 
     text: str
     inside_words: bool = False
 
     def __post_init__(self) -> None:
         require_type(self.text, str, "text", "Give the text to forget.")
+
+
+class Typed(Text):
+    """Forget what a person typed: an entry or a message if it is the id of one, else a text."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,11 @@ def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True)
     require_target(what)
     match what:
         case Text(text, inside_words):
-            return _of_text(store, text, ForgetTargets.of([text], inside_words=inside_words))
+            if isinstance(what, Typed) and (meant := _messages_with_id(store, text)):
+                return _ids_with_learnt(store, meant)
+            targets = ForgetTargets.of([text], inside_words=inside_words)
+            _require_more_than_a_request(store, text, targets)
+            return text
         case By(speaker, text, inside_words) if text:
             targets = ForgetTargets.of([text], inside_words=inside_words)
             return _of_speaker(store, targets, speaker)
@@ -229,23 +236,19 @@ def _is_entry(store: ChannelStore, name: str) -> bool:
     return True
 
 
+def _messages_with_id(store: ChannelStore, name: str) -> list[Message]:
+    """Return the message of an id, if there is one."""
+    return _said(store, lambda message: message.id == name)
+
+
 def _message_of(store: ChannelStore, name: str) -> list[Message]:
     """Return the message of an id. Raises `NothingFound`."""
-    said = _said(store, lambda message: message.id == name.removeprefix(_MESSAGE))
+    said = _messages_with_id(store, name.removeprefix(_MESSAGE))
     if not said:
         raise NothingFound(
             f"There is no entry and no message {name!r} here; `search` gives the ids."
         )
     return said
-
-
-def _of_text(store: ChannelStore, text: str, targets: ForgetTargets) -> str | list[str]:
-    """The text, or the targets of the message that it is the id of."""
-    meant = [] if " " in text else _said(store, lambda one: one.id == text)
-    if meant:
-        return _ids_with_learnt(store, meant)
-    _require_more_than_a_request(store, text, targets)
-    return text
 
 
 def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> list[str]:

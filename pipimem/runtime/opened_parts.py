@@ -57,8 +57,10 @@ def changing(
     if arrived:
         _make_arrived(workspace, name)
     access = _access(workspace, name)
-    yield part(access)
-    access.store.close()
+    try:
+        yield part(access)
+    finally:
+        access.store.close()
 
 
 def _access(

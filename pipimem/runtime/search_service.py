@@ -102,6 +102,7 @@ class SearchService:
     report: Report = no_progress
     # What is masked besides the known kinds of secrets.
     own: SecretSettings = NO_LIST
+    clock: Clock = field(default_factory=Clock)
     _vocabulary: Vocabulary = field(init=False)
     _searches: dict[str, TranscriptSearch] = field(default_factory=dict)
 
@@ -123,7 +124,7 @@ class SearchService:
         return search(
             self.channel_search(channel).index,
             query,
-            now=Clock().now(),
+            now=self.clock.now(),
             limit=count,
             filters=filters,
             synonyms=self._vocabulary.synonyms(),

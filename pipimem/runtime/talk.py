@@ -106,7 +106,11 @@ class TalkIndex:
             if self._service is None:
                 workspace, own = self.access.store.workspace, self.access.settings.secrets
                 self._service = SearchService(
-                    workspace, archive=self.archive, report=self.report, own=own
+                    workspace,
+                    archive=self.archive,
+                    report=self.report,
+                    own=own,
+                    clock=self.access.clock,
                 )
             return await run_in_thread(question, self._service)
 

@@ -92,7 +92,9 @@ class Editing:
         if not entry and not text.strip():
             raise HTTPException(400, "Give an entry or a text.")
         wanted = ById(entry) if entry else Text(text)
-        return JSONResponse(asdict(await channel.notes.preview_forget(wanted)))
+        preview = await channel.notes.preview_forget(wanted)
+        shown = ("entries", "messages", "speakers")
+        return JSONResponse({name: getattr(preview, name) for name in shown})
 
     async def _forget(self, request: Request) -> Response:
         """Forget for good; the answer is the receipt: how much was removed, and where."""

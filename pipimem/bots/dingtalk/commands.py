@@ -20,7 +20,7 @@ from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.kinds import NOTE_FILES
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.forget_preview import Forgettable, forgettable, speakers_of
-from pipimem.runtime.forgetting import Text, forget_targets
+from pipimem.runtime.forgetting import Typed, forget_targets
 from pipimem.text.secrets import redacted
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class ChatCommands:
         store = upkeep_of(self.channel).store
 
         def found() -> tuple[Forgettable, Set[str]]:
-            meant = forgettable(store, forget_targets(store, Text(what)))[0]
+            meant = forgettable(store, forget_targets(store, Typed(what)))[0]
             return meant, speakers_of(store, meant)
 
         return await to_thread.run_sync(found)
@@ -268,7 +268,7 @@ class ChatCommands:
         return await self._forget(asked)
 
     async def _forget(self, asked: Confirmation) -> tuple[str, CommandOutcome]:
-        counts = await self.channel.notes.forget(Text(asked.what))
+        counts = await self.channel.notes.forget(Typed(asked.what))
         entries = counts.get("entries", 0) + counts.get("archive", 0)
         text = self._say("forgotten", entries=entries, messages=counts.get("messages", 0))
         # What the model was shown holds it, too.

@@ -23,7 +23,7 @@ from pipimem.errors import PipimemError, SidecarError
 from pipimem.notes.message import Message
 from pipimem.runtime.channel import Channel
 from pipimem.runtime.channel_status import channel_statuses
-from pipimem.runtime.forgetting import Text
+from pipimem.runtime.forgetting import Typed
 from pipimem.runtime.pipimem import Pipimem
 from pipimem.runtime.recall_preview import Item, Recall, headed
 from pipimem.runtime.turns import Receipt, Turn, kept_messages
@@ -216,7 +216,7 @@ class Talk:
         if not what:
             say("say what: /forget and a text or an entry's id")
             return
-        for line in preview_lines(await self.channel.notes.preview_forget(Text(what))):
+        for line in preview_lines(await self.channel.notes.preview_forget(Typed(what))):
             say(line)
         say("Forget this for good? [y/N]")
         self._to_forget = what
@@ -226,7 +226,7 @@ class Talk:
         if not yes:
             say("nothing was forgotten")
             return
-        counts = await self.channel.notes.forget(Text(what))
+        counts = await self.channel.notes.forget(Typed(what))
         # What the model was shown holds it, too.
         self._context.clear()
         say(counts_line(counts) if any(counts.values()) else "nothing held it")

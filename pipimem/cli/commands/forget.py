@@ -21,8 +21,8 @@ from pipimem.runtime.forgetting import (
     ById,
     ForgetCounts,
     ForgetPreview,
-    Text,
     Trace,
+    Typed,
     What,
     remains_in,
 )
@@ -109,7 +109,7 @@ def command(
         elif message is not None:
             named = partial(ById, f"log:{message.removeprefix('log:')}")
         else:
-            named = partial(Text, what or "")
+            named = partial(Typed, what or "")
         # Of what was picked by hand nothing else may go.
         how = _How(yes, inside_words, keep_transcript, with_learnt=query is None)
         counts, why_nothing = _forget(notes, channel, named, how)

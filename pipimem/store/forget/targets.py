@@ -15,7 +15,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.notes.reconcile import Restatements
 from pipimem.text.characters import without_emoji
-from pipimem.text.folding import folded, folded_as_shown, stands_in
+from pipimem.text.folding import folded, folded_as_shown, is_decorated, stands_in
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
 
 # How recall names a message.
@@ -48,7 +48,9 @@ class ForgetTargets(Struct, frozen=True):
 
     def are_in(self, text: str) -> bool:
         """Whether a text holds any of the texts, as it was typed or as it is shown."""
-        return self._any_in(folded(text)) or self._any_in(folded_as_shown(text))
+        if self._any_in(folded(text)):
+            return True
+        return is_decorated(text) and self._any_in(folded_as_shown(text))
 
     def are_in_block(self, text: str) -> bool:
         """Whether a block of a note holds any of the texts, or is one of the lines."""
