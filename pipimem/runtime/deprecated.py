@@ -147,11 +147,11 @@ def _what(
         return By(speaker, what, inside_words) if speaker else Typed(what, inside_words)
     if not isinstance(what, Sequence):
         raise ArgumentError("what must be a text, or ids of entries.")
-    found: list[By | ById] = [ById(name) for name in what]
+    found: list[By | ById] = [ById(name, inside_words) for name in what]
     if message:
-        found.append(ById(f"log:{message.removeprefix('log:')}"))
+        found.append(ById(f"log:{message.removeprefix('log:')}", inside_words))
     if speaker:
-        found.append(By(speaker))
+        found.append(By(speaker, inside_words=inside_words))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -135,8 +135,11 @@ def require_target(what: object) -> None:
             require_type(each, (str, By, ById, ListedEntry, Message), "what", _HINT)
     else:
         require_type(what, (Text, By, ById, ListedEntry, Message), "what", _HINT)
-    if not (what if isinstance(what, Sequence) else _is_named(what)):
+    values = what if isinstance(what, Sequence) else [what]
+    if not values or not all(map(_is_named, values)):
         raise ArgumentError(f"There is nothing to forget. {_HINT}")
+    if len({getattr(value, "inside_words", False) for value in values}) > 1:
+        raise ArgumentError("Forget what goes inside words and what does not in two calls.")
 
 
 def _is_named(what: object) -> bool:
@@ -145,8 +148,8 @@ def _is_named(what: object) -> bool:
         case Text(text):
             return bool(text)
         case By(speaker):
-            return bool(speaker)
-    return bool(getattr(what, "id", ""))
+            return bool(speaker.strip())
+    return bool(what if isinstance(what, str) else getattr(what, "id", ""))
 
 
 def takes_inside_words(what: What) -> bool:
@@ -163,37 +166,38 @@ def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True)
     a request to forget it.
     """
     require_target(what)
-    match what:
-        case Text(text, inside_words):
-            if isinstance(what, Typed) and (meant := _messages_with_id(store, text)):
-                return _ids_with_learnt(store, meant)
-            targets = ForgetTargets.of([text], inside_words=inside_words)
-            _require_more_than_a_request(store, text, targets)
-            return text
-        case By(speaker, text, inside_words) if text:
-            targets = ForgetTargets.of([text], inside_words=inside_words)
-            return _of_speaker(store, targets, speaker)
+    if isinstance(what, Text):
+        if isinstance(what, Typed) and (meant := _messages_with_id(store, what.text)):
+            return _ids_with_learnt(store, meant)
+        targets = ForgetTargets.of([what.text], inside_words=what.inside_words)
+        _require_more_than_a_request(store, what.text, targets)
+        return what.text
     ids: list[str] = []
     said: list[Message] = []
     for each in what if isinstance(what, Sequence) else [what]:
-        match each:
-            case By(speaker):
-                kept = _kept_for(store, speaker)
-                ids += kept
-                # Who said nothing here may have had something remembered.
-                said += _said_by(store, speaker, or_nothing=bool(kept))
-            case Message():
-                said += _message_of(store, each.id)
-            case _:
-                name = each if isinstance(each, str) else each.id
-                if _is_entry(store, name):
-                    ids.append(name)
-                else:
-                    said += _message_of(store, name)
+        named_ids, named = _named(store, each)
+        ids += named_ids
+        said += named
     messages = [f"{_MESSAGE}{message.id}" for message in said]
     if with_learnt:
         messages = _ids_with_learnt(store, said)
     return list(dict.fromkeys([*ids, *messages]))
+
+
+def _named(store: ChannelStore, what: Text | Named | str) -> tuple[list[str], list[Message]]:
+    """Return the ids of entries and the messages that one value names. Raises `NothingFound`."""
+    if isinstance(what, By):
+        if what.text:
+            return [], _said_with_text(store, what)
+        kept = _kept_for(store, what.speaker)
+        # Who said nothing here may have had something remembered.
+        return kept, _said_by(store, what.speaker, or_nothing=bool(kept))
+    if isinstance(what, Message):
+        return [], _message_of(store, what.id)
+    name = what if isinstance(what, str) else getattr(what, "id", "")
+    if _is_entry(store, name):
+        return [name], []
+    return [], _message_of(store, name)
 
 
 def _ids_with_learnt(store: ChannelStore, said: Sequence[Message]) -> list[str]:
@@ -206,8 +210,26 @@ def _repeated_in_answers(store: ChannelStore, said: Sequence[Message]) -> list[M
 
     An answer is what the bot said next, before a person spoke again.
     """
-    names, messages = {one.id for one in said}, list(all_messages(store))
-    answers: dict[str, tuple[Message, set[str]]] = {}
+    names, messages = {message.id for message in said}, list(all_messages(store))
+    answers = {
+        message.id: (message, repeated)
+        for message, asked in _answers(messages, names)
+        if (repeated := asked & shareable_words(message.content))
+    }
+    if not answers:
+        return []
+    gone = names | answers.keys()
+    known = set[str]()
+    for message in messages:
+        if message.id not in gone:
+            known |= shareable_words(message.content)
+    return [message for message, repeated in answers.values() if repeated - known]
+
+
+def _answers(
+    messages: Iterable[Message], names: Collection[str]
+) -> Iterator[tuple[Message, set[str]]]:
+    """Return the bot's other answers to messages of these ids, each with the words of these."""
     words, is_answered = set[str](), False
     for message in messages:
         if message.role == "user":
@@ -217,12 +239,8 @@ def _repeated_in_answers(store: ChannelStore, said: Sequence[Message]) -> list[M
                 words |= shareable_words(message.content)
         elif message.role == "assistant":
             is_answered = True
-            repeated = words & shareable_words(message.content)
-            if repeated and message.id not in names:
-                answers[message.id] = message, repeated
-    stay = (one for one in messages if answers and one.id not in names and one.id not in answers)
-    known = {word for message in stay for word in shareable_words(message.content)}
-    return [message for message, repeated in answers.values() if repeated - known]
+            if words and message.id not in names:
+                yield message, words
 
 
 def _is_entry(store: ChannelStore, name: str) -> bool:
@@ -251,15 +269,16 @@ def _message_of(store: ChannelStore, name: str) -> list[Message]:
     return said
 
 
-def _of_speaker(store: ChannelStore, targets: ForgetTargets, speaker: str) -> list[str]:
-    """The messages of a speaker that hold a text, and what was learnt from them alone."""
-    said = [one for one in _said_by(store, speaker) if targets.are_in(one.content)]
+def _said_with_text(store: ChannelStore, by: By) -> list[Message]:
+    """Return the messages of a speaker that hold a text. Raises `NothingFound`."""
+    targets = ForgetTargets.of([by.text], inside_words=by.inside_words)
+    said = [message for message in _said_by(store, by.speaker) if targets.are_in(message.content)]
     if not said:
         raise NothingFound(
-            f"{speaker} said nothing with this text here. `search` shows what was said; without a "
-            "speaker the words of anybody are forgotten."
+            f"{by.speaker} said nothing with this text here. `search` shows what was said; without "
+            "a speaker the words of anybody are forgotten."
         )
-    return _ids_with_learnt(store, said)
+    return said
 
 
 def _require_more_than_a_request(store: ChannelStore, text: str, targets: ForgetTargets) -> None:

@@ -100,7 +100,7 @@ def _with_types(value: object) -> object:
         case msgspec.Struct():
             hints = get_type_hints(type(value))
             return type(value)(**{name: _field(value, name, hint) for name, hint in hints.items()})
-        case list() | tuple():
+        case list() | tuple() | set() | frozenset():
             return tuple(map(_with_types, value))
         case Bullet():
             # The adapter for assistants written for 0.2, until 0.4.0.
@@ -110,7 +110,7 @@ def _with_types(value: object) -> object:
                 DeprecationWarning,
                 stacklevel=2,
             )
-            return HistoryItem(value.text, value.sources, value.weight)
+            return _with_types(HistoryItem(value.text, value.sources, value.weight))
         case _:
             return value
 

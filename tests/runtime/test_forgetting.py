@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from pipimem import ArgumentError, By, ById, ListedEntry, Message, NothingFound, Text
+from pipimem.runtime.forgetting import Typed
 
 from tests.runtime.building import opened, read, workspace
 
@@ -66,3 +67,42 @@ async def test_what_names_nothing_is_told(tmp_path: Path) -> None:
                 await channel.notes.forget(what)
         (item,) = await channel.talk.detail("m1")
     assert item.text == SAID.content
+
+
+async def test_a_text_is_no_id_unless_a_person_typed_it(tmp_path: Path) -> None:
+    """Platforms number their messages: the text 42 is not the message with that id."""
+    root = workspace(tmp_path)
+    said = [Message.user("the kiln is hot", id="42"), Message.user("my locker is 42", id="43")]
+    async with opened(root) as channel:
+        await channel.talk.append(said)
+        going = await channel.notes.preview_forget(Text("42"))
+        assert [message.id for message in going.exact.messages] == ["43"]
+        going = await channel.notes.preview_forget(Typed("42"))
+        assert [message.id for message in going.exact.messages] == ["42"]
+
+
+async def test_a_person_with_a_text_means_the_same_in_a_list(tmp_path: Path) -> None:
+    """Not all that they said."""
+    root = workspace(tmp_path)
+    said = [SAID, Message.user("the door is open", id="m2", speaker="Dana")]
+    async with opened(root) as channel:
+        await channel.talk.append(said)
+        going = await channel.notes.preview_forget([By("Dana", "kiln")])
+        assert [message.id for message in going.exact.messages] == ["m1"]
+
+
+@pytest.mark.parametrize("what", [By("  "), [By("")], [ById("m1"), By(" ")], [""]])
+async def test_nobody_is_no_person(what: Any, tmp_path: Path) -> None:
+    """An empty display name would mean the bot, and all who have no name."""
+    async with opened(workspace(tmp_path)) as channel:
+        await channel.talk.append([Message.user("the kiln is hot", id="m1")])
+        with pytest.raises(ArgumentError, match="nothing to forget"):
+            await channel.notes.forget(what)
+
+
+async def test_one_forgetting_is_inside_words_or_is_not(tmp_path: Path) -> None:
+    """What is meant inside words in one value would go for the others, too."""
+    async with opened(workspace(tmp_path)) as channel:
+        await channel.talk.append([SAID])
+        with pytest.raises(ArgumentError, match="two calls"):
+            await channel.notes.forget([ById("m1", inside_words=True), ById("m1")])

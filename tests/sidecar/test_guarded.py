@@ -211,9 +211,10 @@ async def test_a_hosts_assistant_is_not_held_to_the_bounds_of_a_model() -> None:
     assert given == answer
 
 
-async def test_a_bullet_of_0_2_is_a_history_item_with_a_warning() -> None:
-    """An assistant that was written for 0.2 works until 0.4.0."""
-    old = cast("HistoryItem", Bullet("They said hello.", ("m1",), 2))
+@pytest.mark.parametrize("sources", [("m1",), ["m1"], {"m1"}])
+async def test_a_bullet_of_0_2_is_a_history_item_with_a_warning(sources: object) -> None:
+    """An assistant that was written for 0.2 works until 0.4.0, also with a list."""
+    old = cast("HistoryItem", Bullet("They said hello.", cast("tuple[str, ...]", sources), 2))
     answers = Scripted([Consolidated(history=(old,)), Folded("March", (old,))])
     assistant, call = GuardedAssistant(answers), Call("room", "c", 1.0)
     new = HistoryItem("They said hello.", ("m1",), 2)

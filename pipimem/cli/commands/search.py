@@ -27,7 +27,7 @@ from pipimem.cli.results import (
 from pipimem.cli.times import past_time
 from pipimem.notes.message import Role
 from pipimem.runtime.opened_parts import run_alone
-from pipimem.runtime.recall_preview import SearchHit, Source
+from pipimem.runtime.recall_preview import Item, SearchHit, Source
 from pipimem.runtime.search_service import SearchAnswer, copies_of, differing
 from pipimem.runtime.talk import ChannelTalk, Where
 from pipimem.text.token_count import estimate
@@ -187,20 +187,36 @@ def _show(found: SearchAnswer, *, smart: bool) -> None:
     said = [hit for hit in found.said if hit.item.id not in quoted]
     texts = [hit.excerpt + _quotes(copies.get(hit.item.id, ()), found.said) for hit in found.notes]
     lines = [hit.excerpt + _again(hit) for hit in said]
-    if texts:
-        show_hits(hit_rows(found.notes, texts))
-    if texts and lines:
+    _show_both(list(hit_rows(found.notes, texts)), list(hit_rows(said, lines)))
+    if smart:
+        _show_around(found, [*texts, *lines])
+    else:
+        note(_cost([*texts, *lines], ()))
+
+
+def _show_around(found: SearchAnswer, shown: Sequence[str]) -> None:
+    """The talk around the first hit if it is clearly the answer, else how to narrow the search."""
+    if found.around:
         click.echo()
-    if lines:
-        show_hits(hit_rows(said, lines))
-    around = found.around if smart else ()
-    if around:
+        show_messages(found.around, found.said[0].item.id)
+    hint = _hint(found.said) if found.said and not found.around else ""
+    note(hint or _cost(shown, found.around))
+
+
+def _show_both(notes: Sequence[tuple[str, ...]], said: Sequence[tuple[str, ...]]) -> None:
+    if notes:
+        show_hits(notes)
+    if notes and said:
         click.echo()
-        show_messages(around, found.said[0].item.id)
-    tokens = sum(map(estimate, (*texts, *lines))) + tokens_of(around)
-    hint = _hint(found.said) if smart and found.said and not around else ""
+    if said:
+        show_hits(said)
+
+
+def _cost(texts: Iterable[str], around: Sequence[Item]) -> str:
+    """How many tokens were shown, and how to see more."""
+    tokens = sum(map(estimate, texts)) + tokens_of(around)
     more = "`timeline` shows what was said around a hit, `detail` all of it"
-    note(hint or f"about {tokens} tokens; {more}")
+    return f"about {tokens} tokens; {more}"
 
 
 def _plain_ids(names: Iterable[str]) -> list[str]:

@@ -51,6 +51,10 @@ def command(
         else:
             _lines(messages)
         return
+    _show_files(stored, channel, file, as_json=as_json)
+
+
+def _show_files(stored: StoredFiles, channel: str, file: str | None, *, as_json: bool) -> None:
     texts = {name: run_alone(stored.text(_FILES[name])) for name in ([file] if file else NOTES)}
     if as_json:
         for name, text in texts.items():
