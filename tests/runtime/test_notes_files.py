@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pipimem import File, Kind, Message, PipimemError, Text, Trust
+from pipimem import ById, File, Kind, Message, PipimemError, Text, Trust
 from pipimem.results import EditConflict, EntryPlace, NoteBlock, SavedNote
 
 from tests.runtime.building import opened, read, workspace, write
@@ -303,11 +303,11 @@ async def test_a_forgetting_is_shown_with_what_goes_from_the_archive(root: Path)
     write(root, "HISTORY.archive.md", "# History\n\n- Alice (2026-03-01): bonn it is\n- tea\n")
     async with opened(root) as channel:
         await channel.talk.append([Message.user("bonn it is", id="m1", speaker="Alice")])
-        preview = await channel.notes.preview_forget(Text("m1"))
+        preview = await channel.notes.preview_forget(ById("m1"))
         assert preview.entries == ("Alice (2026-03-01): bonn it is",)
         assert (preview.messages, preview.speakers) == (("Alice: bonn it is",), ())
         assert (await channel.notes.preview_forget(Text("Alice"))).speakers == ("Alice",)
-        counts = await channel.notes.forget(Text("m1"))
+        counts = await channel.notes.forget(ById("m1"))
         assert (counts["archive"], counts["messages"]) == (1, 1)
 
 
