@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import cache
 from types import SimpleNamespace
-from typing import Annotated, Literal, Protocol, TypeVar
+from typing import Annotated, ClassVar, Literal, Protocol, TypeVar
 
 from msgspec import Meta, Struct, field
 
@@ -47,8 +47,8 @@ def _fields_of(kind: type[Struct]) -> dict[str, dataclasses.Field[object]]:
 
 
 class _Struct(Struct, frozen=True):
-    __dataclass_fields__ = _FieldsOfADataclass()
-    __dataclass_params__ = SimpleNamespace(repr=False)  # which `pprint` asks for
+    __dataclass_fields__: ClassVar[_FieldsOfADataclass] = _FieldsOfADataclass()
+    __dataclass_params__: ClassVar[SimpleNamespace] = SimpleNamespace(repr=False)  # for `pprint`
 
 
 class Call(_Struct, frozen=True):
