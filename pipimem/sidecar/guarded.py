@@ -98,8 +98,10 @@ def _with_types(value: object) -> object:
     """
     match value:
         case msgspec.Struct():
-            hints = get_type_hints(type(value))
-            return type(value)(**{name: _field(value, name, hint) for name, hint in hints.items()})
+            kind, hints = type(value), get_type_hints(type(value))
+            return kind(
+                **{name: _field(value, name, hints[name]) for name in kind.__struct_fields__}
+            )
         case list() | tuple() | set() | frozenset():
             return tuple(map(_with_types, value))
         case Bullet():
