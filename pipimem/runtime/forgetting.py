@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -39,7 +39,6 @@ from pipimem.store.forget.targets import (
 )
 from pipimem.store.forget.verify import Trace, traces
 from pipimem.store.workspace import USER_FILES, WorkspaceStore
-from pipimem.text.folding import shareable_words
 
 if TYPE_CHECKING:
     from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
@@ -161,9 +160,8 @@ def takes_inside_words(what: What) -> bool:
 def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True) -> str | list[str]:
     """Return what `ChannelStore.forget` takes: a text, or ids of entries and messages.
 
-    With messages go the bot's answers that repeat them, and what was learnt from these alone,
-    unless `with_learnt` is false. Raises `NothingFound`, also for a text that stands in nothing but
-    a request to forget it.
+    With messages goes what was learnt from them alone, unless `with_learnt` is false. Raises
+    `NothingFound`, also for a text that stands in nothing but a request to forget it.
     """
     require_target(what)
     if isinstance(what, Text):
@@ -201,46 +199,8 @@ def _named(store: ChannelStore, what: Text | Named | str) -> tuple[list[str], li
 
 
 def _ids_with_learnt(store: ChannelStore, said: Sequence[Message]) -> list[str]:
-    """Return the ids of messages, of the answers that repeat them, and of what was learnt."""
-    return learnt_from(store.notes(), [*said, *_repeated_in_answers(store, said)])
-
-
-def _repeated_in_answers(store: ChannelStore, said: Sequence[Message]) -> list[Message]:
-    """Return the bot's answers that repeat a word of messages which is in no message that stays.
-
-    An answer is what the bot said next, before a person spoke again.
-    """
-    names, messages = {message.id for message in said}, list(all_messages(store))
-    answers = {
-        message.id: (message, repeated)
-        for message, asked in _answers(messages, names)
-        if (repeated := asked & shareable_words(message.content))
-    }
-    if not answers:
-        return []
-    gone = names | answers.keys()
-    known = set[str]()
-    for message in messages:
-        if message.id not in gone:
-            known |= shareable_words(message.content)
-    return [message for message, repeated in answers.values() if repeated - known]
-
-
-def _answers(
-    messages: Iterable[Message], names: Collection[str]
-) -> Iterator[tuple[Message, set[str]]]:
-    """Return the bot's other answers to messages of these ids, each with the words of these."""
-    words, is_answered = set[str](), False
-    for message in messages:
-        if message.role == "user":
-            words = set() if is_answered else words
-            is_answered = False
-            if message.id in names:
-                words |= shareable_words(message.content)
-        elif message.role == "assistant":
-            is_answered = True
-            if words and message.id not in names:
-                yield message, words
+    """Return the ids of messages, and of what was learnt from them alone."""
+    return learnt_from(store.notes(), said)
 
 
 def _is_entry(store: ChannelStore, name: str) -> bool:
@@ -339,14 +299,13 @@ def _is_learnt_from(store: ChannelStore, said: Sequence[Message]) -> bool:
 
 
 def retract_unlearnt(store: ChannelStore, message: str, now: datetime) -> bool:
-    """Empty a message and the bot's answers that repeat it.
+    """Empty a message; returns `False` where something may be learnt from it.
 
-    Returns `False` where something may be learnt from these, which is to be forgotten. A job that
+    That is to be forgotten. A job that
     read the message before learns nothing from it: its decision is refused. Raises `NothingFound`
     for an id of no message, and `StoreError`.
     """
     said = _message_of(store, message)
-    said += _repeated_in_answers(store, said)
     try:
         if _is_learnt_from(store, said):
             return False

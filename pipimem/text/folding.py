@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from pipimem.text.characters import HAN, storable, without_emoji
+from pipimem.text.characters import storable, without_emoji
 from pipimem.text.markdown.lines import white_folded
 
 MARKERS = "-*+#> \t"
@@ -36,7 +36,6 @@ _ALIKE = re.compile(f"[{''.join(_SIGNS)}]")
 _LETTER = re.compile(f"[{_LETTERS}]")
 _MARKS = re.compile(r"(?:[*_`]|~~)+")
 _DECORATION = re.compile(r"[*_`~]|(?:^|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[ \t]*[-+#>]")
-_SHAREABLE = re.compile(rf"[^\W_{HAN}]{{4,}}|(?=([{HAN}]{{2}}))")
 
 
 def folded(text: str) -> str:
@@ -77,11 +76,6 @@ def _without_marks(marks: re.Match[str]) -> str:
     is_inside = _LETTER.match(before) and _LETTER.match(after)
     is_alone = not before.strip() and not after.strip()
     return marks[0] if is_inside or is_alone else ""
-
-
-def shareable_words(text: str) -> set[str]:
-    """Return the words of at least four letters or digits, and of Chinese every two characters."""
-    return {found[1] or found[0] for found in _SHAREABLE.finditer(folded(text))} - {""}
 
 
 def stands_in(text: str, needle: str, *, inside_words: bool) -> bool:

@@ -385,41 +385,6 @@ async def test_what_others_said_stays(workspace: Path) -> None:
     assert traces(workspace, ["stairs"]) == {}
 
 
-@pytest.mark.parametrize("how", ["message", "speaker", "retract"])
-async def test_the_bots_answer_that_repeats_it_goes(workspace: Path, how: str) -> None:
-    """Words that nobody else said go from the answer; other answers and what others said stay."""
-    ours = Message.user(f"hm, the shelf of {WORD} is full", speaker="Ines", id="m-1")
-    answer = Message.assistant(f"Noted: your shelf, {WORD}", id="m-2")
-    plain = Message.user("the gate is green, so is the shelf", speaker="Tom", id="m-3")
-    other = Message.assistant("the shelf is green, too", id="m-4")
-    async with opened(workspace) as channel:
-        await take_in(channel, [ours, answer, plain, other])
-        if how == "message":
-            await forget(channel, message="m-1")
-        elif how == "speaker":
-            await forget(channel, speaker="Ines")
-        else:
-            await retract(channel, "m-1")
-    assert traces(workspace, [WORD]) == {}
-    lines = [json.loads(line) for line in note(workspace, "room", "log.jsonl").splitlines()]
-    assert [line["content"] for line in lines] == ["", "", plain.content, other.content]
-
-
-async def test_an_answer_of_common_words_stays(workspace: Path) -> None:
-    """It repeats nothing that only the forgotten message has."""
-    said = [
-        Message.user("the lamps are old", speaker="Tom", id="m-1"),
-        Message.assistant("they are", id="m-2"),
-        Message.user(f"lamps, {WORD}", speaker="Ines", id="m-3"),
-        Message.assistant("old lamps are nice", id="m-4"),
-    ]
-    async with opened(workspace) as channel:
-        await take_in(channel, said)
-        await forget(channel, message="m-3")
-    assert traces(workspace, [WORD]) == {}
-    assert "old lamps are nice" in note(workspace, "room", "log.jsonl")
-
-
 async def test_a_models_forget_is_undoable(workspace: Path) -> None:
     """The tool takes entries out, and an undo brings them back; what a person typed stays."""
     async with opened(workspace) as channel:

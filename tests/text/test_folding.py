@@ -7,7 +7,7 @@ from unicodedata import normalize
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.store.forget.targets import ForgetTargets, without
-from pipimem.text.folding import folded, folded_as_shown, shareable_words, stands_in
+from pipimem.text.folding import folded, folded_as_shown, stands_in
 
 from tests.cases import each
 
@@ -106,11 +106,6 @@ def test_what_reads_otherwise_is_not_found(asked: str, text: str) -> None:
 def test_marks_beside_words_are_not_shown(text: str, shown: str) -> None:
     """Bullets and emoji neither."""
     assert folded_as_shown(text) == shown
-
-
-def test_words_that_two_texts_may_share() -> None:
-    """Of Chinese every two characters; short words anybody says."""
-    assert shareable_words("The code: 4471, 密码锁") == {"code", "4471", "密码", "码锁"}
 
 
 def test_a_needle_stands_between_words() -> None:
