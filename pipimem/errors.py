@@ -94,6 +94,10 @@ class DatabaseUnavailable(StoreError):
     """The database in which several hosts agree who writes does not answer, or refuses."""
 
 
+class CommitUnsure(StoreError):
+    """A transaction ended with an error, and nobody knows whether it counts: look, then go on."""
+
+
 class JournalError(StoreError):
     """The journal of a channel is damaged beyond its last line."""
 

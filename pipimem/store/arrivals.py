@@ -14,9 +14,10 @@ from typing import Literal
 from msgspec import Struct
 
 from pipimem.notes.message import Message
-from pipimem.store.disk import appended_files, json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
+from pipimem.text import json_lines
 
 _SUFFIX = "-arrivals.jsonl"
 

@@ -18,10 +18,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from pipimem.errors import ChannelError, StoreError
-from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk import presence
 from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
 from pipimem.store.disk.folder_lock import FolderLock, MakeLock, WriteLock
-from pipimem.store.disk.json_codec import decoded, encoded
 from pipimem.store.disk.syscalls import (
     make_folder,
     raises_store_error,
@@ -29,6 +28,8 @@ from pipimem.store.disk.syscalls import (
     sync_folder,
 )
 from pipimem.store.journal.records import FORMAT
+from pipimem.text import json_lines
+from pipimem.text.json_codec import decoded, encoded
 
 KEY_BYTES = 32
 

@@ -10,8 +10,8 @@ from msgspec.structs import asdict
 
 from pipimem.errors import ChannelMoved
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there, sync_folder
+from pipimem.text.json_lines import checked_line, checked_value
 
 _NAME = "moved.json"
 

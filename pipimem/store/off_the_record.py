@@ -22,11 +22,12 @@ from msgspec import Struct
 
 from pipimem.errors import StoreError
 from pipimem.notes.message import Message, Role
-from pipimem.store.disk import json_lines, presence
+from pipimem.store.disk import presence
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_if_there
 from pipimem.store.identity import ChannelFolder
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.patterns import Pattern
 
 _NAME, _LOCK = "off_the_record.json", "off_the_record.lock"

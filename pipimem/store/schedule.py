@@ -11,10 +11,11 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pipimem.store.disk import appended_files, json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.appended_files import append
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import make_folder, store_errors
+from pipimem.text import json_lines
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.

@@ -14,16 +14,17 @@ from msgspec.structs import replace
 
 from pipimem.errors import DatabaseUnavailable, JournalError, LockTimeout
 from pipimem.notes.usage import Reservation, Usage
-from pipimem.store.disk import appended_files, json_lines, presence
+from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.appended_files import KnownParts, KnownPrefix, append
 from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.json_folder import JsonFolder
 from pipimem.store.disk.syscalls import make_folder, reading, store_errors
 from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.journal import Journal
+from pipimem.text import json_lines
 from pipimem.text.dates.bounds import aware, later, local
+from pipimem.text.json_codec import CodecError, decoded, encoded
 
 _FILES = "usage-*.jsonl"
 # A day's lines are looked for from the end in steps of so many bytes: about 700 calls.

@@ -21,10 +21,10 @@ from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import exchange
-from pipimem.store.disk.json_codec import encoded
 from pipimem.store.history.undo import undo
 from pipimem.store.transcript.message_line import line
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text.json_codec import encoded
 
 FIXTURE = Path(__file__).parents[1] / "fixtures" / "workspace-0.1"
 EXPECTED: dict[str, Any] = json.loads((FIXTURE / "expected.json").read_text(encoding="utf-8"))

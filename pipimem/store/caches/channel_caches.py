@@ -11,12 +11,12 @@ from msgspec import Struct, field
 from pipimem.errors import StoreError
 from pipimem.notes.notes import Notes
 from pipimem.store.caches import search_index, stamped
-from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole, remove
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import raises_store_error, read_whole
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.reader import ReadPosition, TranscriptReader
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.private import PrivateCounts
 
 FIGURES = "recall.json"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from pipimem.errors import LockTimeout, StoreError
 from pipimem.store.caches import stamped
-from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import TEMPORARY, remove
 from pipimem.store.disk.syscalls import reading
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.reader import ReadPosition, TranscriptReader
+from pipimem.text import json_lines
 
 NAME = "search.idx"
 # Nobody waits for this file: where others write all the time, the next search makes it.

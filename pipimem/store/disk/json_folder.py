@@ -7,10 +7,10 @@ from typing import Generic, TypeVar
 
 from msgspec import Struct
 
-from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import make_folder, read_whole, store_errors
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
 
 T = TypeVar("T")
 

@@ -30,7 +30,6 @@ from pipimem.store.disk.fencing import (
 )
 from pipimem.store.disk.files import prepare, put_whole, real_path, remove, temporary_for
 from pipimem.store.disk.folder_lock import lock_timeout
-from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
 from pipimem.store.disk.syscalls import (
     FILE_MODE,
@@ -46,6 +45,7 @@ from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import JOB_LOCK, Listener
 from pipimem.store.fleet.usage import FleetUsage, Visits
 from pipimem.store.transcript.spool import TalkSpool
+from pipimem.text.json_lines import checked_line, checked_value
 
 
 class PlantedFence(Struct, frozen=True):

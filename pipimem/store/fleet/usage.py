@@ -22,10 +22,10 @@ from msgspec.structs import replace
 from pipimem.errors import PipimemError
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk.folder_lock import MakeLock
-from pipimem.store.disk.json_codec import encoded
-from pipimem.store.disk.json_lines import line
 from pipimem.store.usage_ledger import append_quotable, host_lines
 from pipimem.text.dates.bounds import local
+from pipimem.text.json_codec import encoded
+from pipimem.text.json_lines import line
 
 # A channel that was claimed is due again after so many seconds, should its claimer have died.
 _CLAIMED_FOR = 600.0

@@ -14,11 +14,12 @@ from pipimem.errors import StoreError
 from pipimem.store import identity
 from pipimem.store.arrivals import arrival_files, arrival_line, arrival_of
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import appended_files, json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import opened, store_errors, sync_data
 from pipimem.store.forget.targets import ForgetTargets, blanked_message
 from pipimem.store.transcript.message_line import line, parsed
+from pipimem.text import json_lines
 
 # A person cannot rewrite the usage ledger more often between two looks.
 _TRIES = 5

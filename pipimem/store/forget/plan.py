@@ -15,10 +15,7 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole, read_text
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
-from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there, sync_folder
 from pipimem.store.forget.targets import (
     ENTRY_ALONE,
@@ -30,7 +27,10 @@ from pipimem.store.forget.targets import (
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.state import State
 from pipimem.store.transcript.log import Transcript
+from pipimem.text import json_lines
 from pipimem.text.folding import folded, folded_as_shown
+from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.json_lines import checked_line, checked_value
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote

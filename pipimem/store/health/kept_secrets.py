@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from pipimem.errors import PipimemError
 from pipimem.settings import SecretSettings
 from pipimem.store import identity
-from pipimem.store.disk import appended_files, json_lines, presence
+from pipimem.store.disk import appended_files, presence
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.transcript.log import DAMAGED
 from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text import json_lines
 from pipimem.text.secrets import NO_LIST, redacted, secrets
 
 Moved = Callable[[int], None]

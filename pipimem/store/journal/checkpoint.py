@@ -9,12 +9,12 @@ from msgspec import Struct, field
 
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
-from pipimem.store.disk import json_lines
 from pipimem.store.disk.files import put_whole
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
-from pipimem.store.disk.json_lines import checked_line, checked_value
 from pipimem.store.disk.syscalls import read_if_there
 from pipimem.store.journal.records import FORMAT, NOWHERE, Place
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.json_lines import checked_line, checked_value
 
 
 class Checkpoint(Struct, frozen=True):

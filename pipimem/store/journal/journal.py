@@ -19,11 +19,11 @@ from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.appended_files import append_synced, older_parts, parts, set_aside
 from pipimem.store.disk.fencing import fence_number, note_written
 from pipimem.store.disk.files import NEVER, Stamp, put_whole, remove, stamp
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
-from pipimem.store.disk.json_lines import TAIL_LENGTH, checked_line, checked_value, checksum_of
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.journal.records import FORGET, FORMAT, NOWHERE, JournalRecord, Place
 from pipimem.text.dates.bounds import later
+from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.json_lines import TAIL_LENGTH, checked_line, checked_value, checksum_of
 
 _NAME = "journal.jsonl"
 _ROTATE_AT = 4 * 1024 * 1024

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.operations import Author, Change, Tokens
-from pipimem.store.disk.json_lines import checksum_of
+from pipimem.text.json_lines import checksum_of
 from pipimem.text.markdown.line_edits import Splice, spliced
 
 FORMAT = 2

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import get_args
 
 from pipimem.notes.message import YEARS, Message, Role
-from pipimem.store.disk import json_lines
+from pipimem.text import json_lines
 from pipimem.text.dates.bounds import aware
 
 _ROLES = frozenset(get_args(Role))

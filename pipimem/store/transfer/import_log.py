@@ -12,14 +12,15 @@ from pipimem.errors import NothingFound, PipimemError
 from pipimem.notes.kinds import File
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import drop_texts
-from pipimem.store.disk import appended_files, json_lines
+from pipimem.store.disk import appended_files
 from pipimem.store.disk.appended_files import append_synced, lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.folder_lock import FolderLock
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.disk.syscalls import make_folder, read_if_there
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import parsed
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
 
 
 def drop_messages(folder: Path, transcript: Transcript, numbers: Container[int]) -> int:

@@ -10,10 +10,10 @@ from msgspec import Struct, field
 
 from pipimem.errors import ArchiveError
 from pipimem.notes.kinds import File
-from pipimem.store.disk import json_lines
 from pipimem.store.disk.folder_names import folder_name
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.workspace import USER_FILES
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
 
 NAME = "manifest.json"
 """The member of an archive that says what the others are."""

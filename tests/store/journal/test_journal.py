@@ -15,13 +15,13 @@ from pipimem.errors import JournalError, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.operations import Author, Bullet, Change, Hole, Job, Narrowed, Progress, Trust
-from pipimem.store.disk.json_codec import encoded
-from pipimem.store.disk.json_lines import checked_line
 from pipimem.store.journal import checkpoint
 from pipimem.store.journal import journal as rooms
 from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal, line, parsed
 from pipimem.store.journal.records import NOWHERE, FileChange, JournalRecord, Place, RefusedLine
+from pipimem.text.json_codec import encoded
+from pipimem.text.json_lines import checked_line
 from pipimem.text.markdown.line_edits import Splice
 
 from tests.cases import each

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author
-from pipimem.store.disk.json_codec import CodecError, decoded, encoded
 from pipimem.store.journal.records import FileChange, JournalRecord
+from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.line_edits import Splice
 
 from tests.cases import each

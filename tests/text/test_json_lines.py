@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipimem.store.disk import json_lines
+from pipimem.text import json_lines
 
 from tests.cases import each
 

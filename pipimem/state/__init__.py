@@ -1,0 +1,1 @@
+"""The database of a channel or a workspace: texts, changes, records, usage."""

@@ -1,0 +1,66 @@
+"""A change of a channel, as its state keeps it: who did what to which texts, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from pipimem.notes.kinds import File
+from pipimem.notes.ledger import Delta
+from pipimem.notes.operations import Author, Change, Tokens
+
+FORGET = "forget"
+"""The task of a forgetting: undo reaches no further back."""
+
+
+class FileChange(Struct, frozen=True):
+    """A file from one text to another, by their etags.
+
+    `displaces` is the text that stood in the file when the change was made, and `saved` a text of a
+    person's that was merged, without lines that were forgotten; empty where none was. `on_disk` is
+    whether the text `after` stood in the file.
+    """
+
+    before: str
+    after: str
+    displaces: str = ""
+    saved: str = ""
+    on_disk: bool = True
+
+
+class RefusedLine(Struct, frozen=True):
+    """An operation that was not carried out: its name, the text it was about, and why."""
+
+    operation: str
+    text: str
+    reason: str
+
+
+class ChangeRecord(Struct, frozen=True):
+    """A change with its number; `time` is ISO 8601 with offset.
+
+    `archived` went to the end of the archive, which had `archive_size` bytes before, of this
+    `archive_etag`. `id` is random, so that a change is found again whose commit ended in doubt.
+    """
+
+    # Written in columns of their own, or in other tables.
+    NOT_WRITTEN = frozenset({"sequence", "id", "time", "task", "author", "files"})
+
+    sequence: int
+    time: str
+    task: str
+    author: Author
+    actor: str = ""
+    why: str = ""
+    correlation: str = ""
+    changes: tuple[Change, ...] = ()
+    refused: tuple[RefusedLine, ...] = ()
+    notes: tuple[str, ...] = ()
+    files: Mapping[File, FileChange] = field(default_factory=dict)
+    archived: str = ""
+    archive_size: int = 0
+    delta: Delta = field(default_factory=Delta)
+    tokens: Tokens | None = None
+    archive_etag: str = ""
+    id: str = ""

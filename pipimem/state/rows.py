@@ -1,0 +1,65 @@
+"""Rows of a database within one transaction, and the tables that a database has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+Row = tuple[Any, ...]
+Values = Sequence[object]
+
+
+class Rows(Protocol):
+    """Statements in one transaction. Every read returns all its rows: no cursor stays open.
+
+    Statements use what SQLite and PostgreSQL have in common, with `?` for each value.
+    """
+
+    def all(self, statement: str, *values: object) -> list[Row]:
+        """Return all rows of a query."""
+
+    def among(self, statement: str, values: Sequence[object]) -> list[Row]:
+        """Return the rows of a query that ends with a column, where it has one of some values."""
+
+    def run(self, statement: str, *values: object) -> int:
+        """Run a statement; return how many rows it changed."""
+
+    def run_many(self, statement: str, values: Iterable[Values]) -> None:
+        """Run a statement once for each sequence of values."""
+
+
+class Schema(Struct, frozen=True):
+    """The tables of a database, by statements that make them.
+
+    `application` is the number in the file's header that says whose it is. `version` is the number
+    of the newest layout, and `steps` has for each older one the statements that lead to the next.
+    """
+
+    application: int
+    version: int
+    tables: tuple[str, ...]
+    steps: Mapping[int, tuple[str, ...]] = {}
+
+
+class Database(Protocol):
+    """A database that is opened for one operation and closed after it."""
+
+    def reading(self) -> AbstractContextManager[Rows | None]:
+        """Open it for reading; `None` where there is none, or none that can be read."""
+
+    def writing(self) -> AbstractContextManager[Rows]:
+        """Open it for one transaction, which is durable when this ends without an error.
+
+        Raises `StoreError` with nothing written, `LockLost` where it was deleted meanwhile, and
+        `CommitUnsure` where it is not known whether the transaction counts.
+        """
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return what changes with transactions; `None` where there is no database.
+
+        The first number is when the last one was, in nanoseconds since 1970: two within one tick of
+        the clock may leave the same stamp.
+        """

@@ -1,0 +1,141 @@
+"""Texts as lists of lines: a line that many texts have is one row.
+
+An etag names a text: its hash under the key of the channel. A text of one line could be guessed
+from a hash without a key.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from sys import byteorder
+
+from msgspec import Struct, field
+
+from pipimem.state.rows import Rows
+from pipimem.text.markdown.lines import split_lines
+
+TABLES = (
+    "create table line (id integer primary key, mark bigint not null, body blob not null)",
+    "create index line_mark on line (mark)",
+    "create table text (etag text primary key, lines blob not null)",
+)
+# A note of 16 MiB has fewer lines; what is kept only saves looking them up.
+_MOST_KEPT = 200_000
+
+
+class Texts(Struct):
+    """The texts in a database. `key` is the channel's."""
+
+    key: bytes
+    # The lines that were read or written last, to spare looking them up.
+    _ids: dict[str, int] = field(default_factory=dict)
+    _lines: dict[int, str] = field(default_factory=dict)
+
+    def etag(self, text: str) -> str:
+        """Return the etag of a text: two texts with the same etag are the same."""
+        data = text.encode("utf-8", "surrogatepass")
+        return blake2b(data, digest_size=16, key=self.key).hexdigest()
+
+    def put(self, rows: Rows, text: str) -> str:
+        """Store a text, unless it is there. Returns its etag."""
+        etag = self.etag(text)
+        if not rows.all("select 1 from text where etag = ?", etag):
+            ids = self._stored(rows, split_lines(text))
+            rows.run("insert into text (etag, lines) values (?, ?)", etag, packed(ids))
+        return etag
+
+    def get(self, rows: Rows, etag: str) -> str | None:
+        """Return the text of an etag; `None` where it is not there, or damaged."""
+        ids = self.line_ids(rows, etag)
+        if ids is None:
+            return None
+        text = "".join(self.lines(rows, ids))
+        return text if self.etag(text) == etag else None
+
+    def line_ids(self, rows: Rows, etag: str) -> tuple[int, ...] | None:
+        """Return the ids of a text's lines; `None` where the text is not there, or damaged."""
+        found = rows.all("select lines from text where etag = ?", etag)
+        return unpacked(found[0][0]) if found else None
+
+    def lines(self, rows: Rows, ids: Sequence[int]) -> tuple[str, ...]:
+        """Return lines by their ids; empty for one that is not there."""
+        missing = sorted({number for number in ids if number not in self._lines})
+        for number, body in rows.among("select id, body from line where id", missing):
+            self._keep(number, _line(body))
+        return tuple(self._lines.get(number, "") for number in ids)
+
+    def clear(self) -> None:
+        """Forget what was read."""
+        self._ids.clear()
+        self._lines.clear()
+
+    def _stored(self, rows: Rows, lines: Iterable[str]) -> list[int]:
+        """Return the ids of some lines, which are written where they are new."""
+        ids: list[int] = []
+        newest: int | None = None
+        for line in lines:
+            number = self._ids.get(line)
+            if number is None:
+                number = self._found(rows, line)
+            if number is None:
+                if newest is None:
+                    newest = rows.all("select coalesce(max(id), 0) from line")[0][0]
+                number = newest = newest + 1
+                rows.run(
+                    "insert into line (id, mark, body) values (?, ?, ?)",
+                    number,
+                    self._mark(line),
+                    _body(line),
+                )
+                self._keep(number, line)
+            ids.append(number)
+        return ids
+
+    def _found(self, rows: Rows, line: str) -> int | None:
+        for number, body in rows.all("select id, body from line where mark = ?", self._mark(line)):
+            if _line(body) == line:
+                self._keep(number, line)
+                return int(number)
+        return None
+
+    def _keep(self, number: int, line: str) -> None:
+        if len(self._lines) >= _MOST_KEPT:
+            self.clear()
+        self._ids[line] = number
+        self._lines[number] = line
+
+    def _mark(self, line: str) -> int:
+        """Return 63 bits of the keyed hash of a line, by which it is looked up."""
+        digest = blake2b(_body(line), digest_size=8, key=self.key).digest()
+        return int.from_bytes(digest, "big") >> 1
+
+
+def packed(ids: Iterable[int]) -> bytes:
+    """Return ids as they are stored: 32 bits each, little-endian, compressed."""
+    numbers = array("I", ids)
+    if byteorder == "big":
+        numbers.byteswap()
+    return zlib.compress(numbers.tobytes(), 1)
+
+
+def unpacked(data: bytes) -> tuple[int, ...] | None:
+    """Return the ids that `packed` stored; `None` where they are damaged."""
+    numbers = array("I")
+    try:
+        numbers.frombytes(zlib.decompress(data))
+    except (zlib.error, ValueError):
+        return None
+    if byteorder == "big":
+        numbers.byteswap()
+    return tuple(numbers)
+
+
+def _body(line: str) -> bytes:
+    return line.encode("utf-8", "surrogatepass")
+
+
+def _line(body: bytes) -> str:
+    return bytes(body).decode("utf-8", "surrogatepass")
