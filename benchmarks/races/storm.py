@@ -107,7 +107,7 @@ def storm(
         last = opened(root)
         last.commit(fact(unlike(dice)), NOW)
         last.close()
-    records = opened(root).journal_records() if deletes else ()
+    records = opened(root).changes() if deletes else ()
     return counted(
         path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, records, trace
     )

@@ -22,6 +22,8 @@ TABLES = (
     "create index line_mark on line (mark)",
     "create table text (etag text primary key, lines blob not null)",
 )
+ETAG_LENGTH = 32
+"""The digits of an etag."""
 # A note of 16 MiB has fewer lines; what is kept only saves looking them up.
 _MOST_KEPT = 200_000
 
@@ -66,6 +68,17 @@ class Texts(Struct):
         for number, body in rows.among("select id, body from line where id", missing):
             self._keep(number, _line(body))
         return tuple(self._lines.get(number, "") for number in ids)
+
+    def drop_unused(self, rows: Rows) -> None:
+        """Remove the lines that no text has."""
+        used: set[int] = set()
+        for (lines,) in rows.all("select lines from text"):
+            used.update(unpacked(lines) or ())
+        numbers = (row[0] for row in rows.all("select id from line"))
+        rows.run_many(
+            "delete from line where id = ?", [(number,) for number in numbers if number not in used]
+        )
+        self.clear()
 
     def clear(self) -> None:
         """Forget what was read."""

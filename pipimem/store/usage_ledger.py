@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from pipimem.errors import DatabaseUnavailable, JournalError, LockTimeout
+from pipimem.errors import DatabaseUnavailable, LockTimeout
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.appended_files import KnownParts, KnownPrefix, append
@@ -20,10 +20,8 @@ from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name
 from pipimem.store.disk.json_folder import JsonFolder
 from pipimem.store.disk.syscalls import make_folder, reading, store_errors
-from pipimem.store.journal import checkpoint as ledger_file
-from pipimem.store.journal.journal import Journal
 from pipimem.text import json_lines
-from pipimem.text.dates.bounds import aware, later, local
+from pipimem.text.dates.bounds import aware, later
 from pipimem.text.json_codec import CodecError, decoded, encoded
 
 _FILES = "usage-*.jsonl"
@@ -224,24 +222,13 @@ def quotable(channels: Path, usage: Usage, make_lock: MakeLock = FolderLock) -> 
         try:
             # A forgetting holds this lock from its first look at the ledger to its end.
             held.enter_context(make_lock(own / "lock").held(_LOCK_SECONDS))
-            safe = _is_safe(own, usage)
+            safe = _is_safe(own)
         except (LockTimeout, DatabaseUnavailable):
             safe = False
         yield usage if safe else replace(usage, reason=UNQUOTED)
 
 
-def _is_safe(own: Path, usage: Usage) -> bool:
+def _is_safe(own: Path) -> bool:
     """Whether nothing was forgotten in the channel in the hour before the call."""
-    if presence.exists(own / "forget.json"):  # cut off, and not finished yet
-        return False
-    checkpoint = ledger_file.load(own / "ledger.json")
-    if checkpoint is None or not checkpoint.ledger.forgotten:
-        return True
-    try:
-        forgettings = [record.time for record in Journal(own).records() if record.task == "forget"]
-    except JournalError:
-        return False
-    if not forgettings:
-        return True
-    now, then = (local(datetime.fromisoformat(time)) for time in (usage.time, forgettings[-1]))
-    return now - then > _LONGEST_CALL
+    # The channel's own state knows it; until the reasons are in the state, too, none is written.
+    return not presence.exists(own / "state.db")

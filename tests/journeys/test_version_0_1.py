@@ -52,7 +52,7 @@ def _opened(workspace: WorkspaceStore, name: str) -> ChannelStore:
 
 def _brought_over(workspace: WorkspaceStore, name: str) -> ChannelStore:
     store = _opened(workspace, name)
-    store.journal_edits(NOW)
+    store.record_edits(NOW)
     store.close()
     return _opened(workspace, name)
 
@@ -138,7 +138,7 @@ def test_all_of_it_has_the_new_number(old: WorkspaceStore, name: str) -> None:
 def test_what_was_done_before_can_be_looked_at_and_undone(old: WorkspaceStore) -> None:
     """The set-aside journal is read as it is."""
     store = _brought_over(old, DM)
-    records = list(store.journal_records())
+    records = list(store.changes())
     assert [record.sequence for record in records] == list(range(1, 12))
     undo(store, 8, NOW, "alice")
     assert "plant number 8" not in store.notes().memory.text

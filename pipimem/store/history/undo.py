@@ -16,11 +16,11 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone, tombstone_names
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision
+from pipimem.state.changes import FORGET, ChangeRecord
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.past import ChangeWithTexts, Past, Point, record_time
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.journal.records import FORGET, JournalRecord
 from pipimem.store.merge.three_way import clashing_lines, merged
 from pipimem.text.markdown.line_edits import Splice, spliced, splices_between
 from pipimem.text.markdown.lines import split_lines
@@ -225,7 +225,7 @@ _SHOWN = 60
 class Undone(Struct, frozen=True):
     """What was taken back: the record, and the number of the commit that did it."""
 
-    record: JournalRecord
+    record: ChangeRecord
     sequence: int
     outcome: Outcome
 
@@ -236,7 +236,7 @@ class Restored(Struct, frozen=True):
     to: int
     sequence: int
     outcome: Outcome
-    edits: tuple[JournalRecord, ...]
+    edits: tuple[ChangeRecord, ...]
 
 
 def undo(store: ChannelStore, sequence: int | None, now: datetime, actor: str = "") -> Undone:
@@ -244,7 +244,7 @@ def undo(store: ChannelStore, sequence: int | None, now: datetime, actor: str = 
 
     Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
     """
-    store.journal_edits(now)
+    store.record_edits(now)
     record = chosen(store.past(), sequence)
     number = record.sequence
     what = Decision(
@@ -259,8 +259,8 @@ def undo(store: ChannelStore, sequence: int | None, now: datetime, actor: str = 
 
 
 def restore(store: ChannelStore, point: Point, now: datetime, actor: str = "") -> Restored:
-    """Puts the notes back to a moment, as one commit; what stands now is kept as versions."""
-    store.journal_edits(now)
+    """Puts the notes back to a moment, as one commit."""
+    store.record_edits(now)
     past = store.past()
     to = past.sequence_at(point)
     what = Decision(RESTORE, Author.PERSON, why=f"the notes as they stood after change {to}")
@@ -272,7 +272,7 @@ def restore(store: ChannelStore, point: Point, now: datetime, actor: str = "") -
     return Restored(to, done.sequence, done.outcome, edits_after(past.records, to))
 
 
-def chosen(past: Past, sequence: int | None) -> JournalRecord:
+def chosen(past: Past, sequence: int | None) -> ChangeRecord:
     """The change to take back: that of a number, else the newest that changed a text.
 
     Without a number, undos and what was taken back already are passed over. Raises `CannotTakeBack`
@@ -296,7 +296,7 @@ def chosen(past: Past, sequence: int | None) -> JournalRecord:
     return named
 
 
-def _newest(past: Past, undone: Container[int]) -> JournalRecord:
+def _newest(past: Past, undone: Container[int]) -> ChangeRecord:
     for record in reversed(past.records):
         if _touches(record) and record.task != UNDO and record.sequence not in undone:
             return record
@@ -306,7 +306,7 @@ def _newest(past: Past, undone: Container[int]) -> JournalRecord:
     )
 
 
-def to_be_asked(past: Past) -> JournalRecord | None:
+def to_be_asked(past: Past) -> ChangeRecord | None:
     """What an undo without a number takes back, where that may surprise.
 
     The newest change may be an undo already, or an edit by hand that no log has shown yet. Else
@@ -318,7 +318,7 @@ def to_be_asked(past: Past) -> JournalRecord | None:
     return _newest(past, taken_back(past.records))
 
 
-def changes_of(past: Past, author: Author, since: datetime) -> list[JournalRecord]:
+def changes_of(past: Past, author: Author, since: datetime) -> list[ChangeRecord]:
     """The changes of texts by one author since a time that were not taken back, newest first."""
     undone = taken_back(past.records)
     return [
@@ -332,11 +332,11 @@ def changes_of(past: Past, author: Author, since: datetime) -> list[JournalRecor
     ]
 
 
-def _touches(record: JournalRecord) -> bool:
-    return any(change.splices for change in record.files.values())
+def _touches(record: ChangeRecord) -> bool:
+    return any(change.before != change.after for change in record.files.values())
 
 
-def taken_back(records: Iterable[JournalRecord]) -> dict[int, int]:
+def taken_back(records: Iterable[ChangeRecord]) -> dict[int, int]:
     """The numbers of the changes that are taken back, each with the number of its undo."""
     undone: dict[int, int] = {}
     for record in sorted(records, key=lambda record: -record.sequence):
@@ -365,7 +365,7 @@ def _undoing(past: Past, view: View, sequence: int) -> Outcome:
 
 
 def _restoring(working_copy: WorkingCopy, view: View, sequence: int) -> Outcome:
-    """The notes as they stood after a record; what stands now is kept as versions."""
+    """The notes as they stood after a record."""
     past = Past.of(working_copy, view)
     texts: dict[File, str] = {}
     for file in NOTE_FILES:
@@ -376,11 +376,10 @@ def _restoring(working_copy: WorkingCopy, view: View, sequence: int) -> Outcome:
                 ".pipimem/ is gone. Choose a later point."
             )
         texts[file] = text
-        working_copy.state.versions.keep(file, past.current[file])
     return _outcome(view, texts, past.ledger_after(sequence), None, f"restored to {sequence}")
 
 
-def edits_after(records: Iterable[JournalRecord], sequence: int) -> tuple[JournalRecord, ...]:
+def edits_after(records: Iterable[ChangeRecord], sequence: int) -> tuple[ChangeRecord, ...]:
     """What people wrote into the files after a record."""
     later = (record for record in records if record.sequence > sequence and record.files)
     return tuple(record for record in later if record.author is Author.EDITOR)
@@ -395,7 +394,7 @@ def _outcome(
     return Outcome(changed, "", reverted_ledger(view.current, new, then, undone, reason), changes)
 
 
-def _without(past: Past, record: JournalRecord, file: File) -> str:
+def _without(past: Past, record: ChangeRecord, file: File) -> str:
     """The text of a file without a change. Raises `CannotTakeBack`."""
     stretch = next(each for each in past.changes_of(file) if each.sequence == record.sequence)
     if stretch.before is None or stretch.after is None:
@@ -409,7 +408,7 @@ def _without(past: Past, record: JournalRecord, file: File) -> str:
     return found
 
 
-def _first_clash(past: Past, file: File, change: ChangeWithTexts) -> JournalRecord | None:
+def _first_clash(past: Past, file: File, change: ChangeWithTexts) -> ChangeRecord | None:
     """The first record after a change that changed its lines again; `None` for none."""
     before, after = change.before or "", change.after or ""
     later = takewhile(lambda each: each.sequence > change.sequence, past.changes_of(file))
@@ -428,7 +427,7 @@ def _quoted(lines: Iterable[str]) -> str:
 
 
 def _refusal(
-    past: Past, record: JournalRecord, file: File, change: ChangeWithTexts, found: Clash
+    past: Past, record: ChangeRecord, file: File, change: ChangeWithTexts, found: Clash
 ) -> str:
     """Why a change is not taken back, and what to do, as a sentence."""
     words = _quoted(found.lines)

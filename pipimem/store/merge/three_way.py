@@ -154,3 +154,20 @@ def only_added(base: str, ours: str, theirs: str) -> str:
         theirs = head + end
     additions = (Splice(_end(splice), (), splice.added) for splice in splices_between(base, theirs))
     return _joined(spliced_lines(lines, additions))
+
+
+_CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")
+
+
+def has_conflict(text: str) -> bool:
+    """Whether a text has the two sides of a conflict that git could not merge."""
+    if _CONFLICT[0] not in text:
+        return False
+    signs = iter(_CONFLICT)
+    wanted = next(signs)
+    for line in text.splitlines():
+        if line.startswith(wanted):
+            wanted = next(signs, "")
+            if not wanted:
+                return True
+    return False
