@@ -151,7 +151,10 @@ class ChannelState:
     def _read(self, rows: Rows | None) -> None:
         newest = _newest(rows) if rows else 0
         if rows is None or newest == 0:
-            ledger, self.is_lost = self.concluded()
+            ledger, is_lost = self.concluded()
+            if is_lost and not self.is_lost:
+                _log.warning("A channel has lost its state: undo ends here, notes and talk stand.")
+            self.is_lost = is_lost
             self._reset(ledger)
             return
         self.is_lost = False

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from pipimem.errors import LockLost
+from pipimem.errors import LockLost, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.operations import Author, Trust
 from pipimem.state import channel_state
 from pipimem.state.changes import ChangeRecord, FileChange
 from pipimem.state.channel_state import SCHEMA, ChannelState
+from pipimem.state.rows import Schema
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.state.texts import Texts
 
@@ -146,3 +149,54 @@ def test_of_much_text_one_a_day_is_kept(
         "- 28, text 3\n",
     ]
     assert len(opened(tmp_path).changes()) == 12
+
+
+def test_a_bit_that_flips_gives_no_wrong_text(state: ChannelState, tmp_path: Path) -> None:
+    """The text of an etag is that text, or none; what is no database is set aside."""
+    texts = [f"- tea {number}\n" * 40 + f"- milk {number}\n" for number in range(30)]
+    etags = {change(state, text): text for text in texts}
+    whole = state.database.path.read_bytes()  # type: ignore[attr-defined]
+    dice, right = random.Random(3), 0
+    for number in range(100):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        data = bytearray(whole)
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        (folder / "state.db").write_bytes(data)
+        other = opened(folder)
+        for etag, text in etags.items():
+            with suppress(StoreError):
+                found = other.text(etag)
+                assert found in (None, text)
+                right += found == text
+        last = other.ledger.sequence
+        with suppress(StoreError):
+            change(other, "- after it\n")
+            assert opened(folder).ledger.sequence in (last + 1, 1)
+    assert right > 2000
+
+
+def test_an_empty_file_is_no_state(state: ChannelState) -> None:
+    """It is made anew by the next change."""
+    change(state, "- tea\n")
+    state.database.path.write_bytes(b"")  # type: ignore[attr-defined]
+    state.catch_up()
+    assert (state.ledger.sequence, state.heads) == (0, {})
+    change(state, "- milk\n")
+    assert [each.sequence for each in state.changes()] == [1]
+
+
+def test_a_newer_layout_that_comes_in_between_is_refused(
+    state: ChannelState, tmp_path: Path
+) -> None:
+    """Another program may bring the file up while this one has it in use."""
+    change(state, "- tea\n")
+    newer = SqliteDatabase(
+        tmp_path / "state.db",
+        Schema(SCHEMA.application, SCHEMA.version + 1, (), {SCHEMA.version: ()}),
+        "room",
+    )
+    with newer.writing():
+        pass
+    with pytest.raises(StoreError, match="newer pipimem"):
+        change(state, "- milk\n")
