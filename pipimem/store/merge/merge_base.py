@@ -26,7 +26,7 @@ class PastText(NamedTuple):
 
 
 def merge_base(text: str, past: Iterable[PastText]) -> str:
-    """Return the past text nearest to `text` by whole lines; of two the newer.
+    """Return the past text nearest to `text` by whole lines.
 
     `past` are the texts that stood in the file, newest first; without any the result is "". Letters
     of different lines are never compared: in doubt an older text is the base, and both lines stay.
@@ -43,7 +43,7 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
         newest = newest or candidate.past
         if candidate.past.lines == wanted:
             return "".join(wanted if candidate.past.is_saved else newest.lines)
-        best = candidate if best is None or _rank(candidate) < _rank(best) else best
+        best = candidate.nearer(best)
     return best.base if best else ""
 
 
@@ -52,27 +52,42 @@ def base_before_forgetting(text: str, past: Iterable[PastText]) -> str:
 
     `text` had forgotten lines, so it was made of a text from before the forgetting.
     """
-    candidates = _candidates(split_lines(text), past)
-    best = min((each for each in candidates if each.past.marked), key=_rank, default=None)
+    best: _Candidate | None = None
+    for candidate in _candidates(split_lines(text), past):
+        if candidate.past.marked:
+            best = candidate.nearer(best)
     return best.base if best else ""
 
 
 def closest(wanted: Sequence[str], past: Iterable[PastText]) -> PastText | None:
-    """Return the nearest past text, of two the newer; `None` if there is none."""
-    best = min(_candidates(wanted, past), key=_rank, default=None)
+    """Return the nearest past text, `None` if there is none."""
+    best: _Candidate | None = None
+    for candidate in _candidates(wanted, past):
+        best = candidate.nearer(best)
     return best.past if best else None
 
 
-class _Candidate(NamedTuple):
-    """A past text, whether it is passed over where others are left, and how far it is.
+class _Rank(NamedTuple):
+    """How far a past text is; the nearest is the least.
 
-    `is_before_emptying`: the file was emptied since this text stood.
+    Of two that differ in as many lines, the one that lacks fewer lines of the text is nearer.
     """
 
     is_outdated: bool
-    distance: int
-    past: PastText
+    lines: int
+    lacking: int
     is_before_emptying: bool
+
+
+class _Candidate(NamedTuple):
+    """A past text with its rank.
+
+    `is_typed`: the text has a line that neither this past text nor a newer one had.
+    """
+
+    past: PastText
+    rank: _Rank
+    is_typed: bool
 
     @property
     def base(self) -> str:
@@ -81,12 +96,17 @@ class _Candidate(NamedTuple):
         "" if the file was emptied since: that may have been the first half of the save at hand, so
         nothing that it took out counts as deleted.
         """
-        return "" if self.is_before_emptying else "".join(self.past.lines)
+        return "" if self.rank.is_before_emptying else "".join(self.past.lines)
 
+    def nearer(self, newer: _Candidate | None) -> _Candidate:
+        """Return the nearer of this and a newer candidate.
 
-def _rank(candidate: _Candidate) -> tuple[bool, int]:
-    """Return the key by which the nearest is the least; `min` takes the newer of equals."""
-    return candidate.is_outdated, candidate.distance
+        Of equals it is the older one, from which fewer lines count as deleted; the newer only if
+        nothing was typed, so that a deletion alone holds.
+        """
+        if newer is None or self.rank < newer.rank:
+            return self
+        return self if self.rank == newer.rank and self.is_typed else newer
 
 
 def _candidates(wanted: Iterable[str], past: Iterable[PastText]) -> Iterator[_Candidate]:
@@ -103,7 +123,7 @@ def _candidates(wanted: Iterable[str], past: Iterable[PastText]) -> Iterator[_Ca
                 map(_words, each.lines[head : len(each.lines) - tail]),
             )
             before = each.lines
-            yield _Candidate(difference.is_outdated, difference.weight, each, was_emptied)
+            yield _Candidate(each, difference.rank(was_emptied), difference.is_typed)
         was_emptied = was_emptied or is_blank
 
 
@@ -128,20 +148,26 @@ class LineDifference(Generic[Line]):
         # How often the past text has each line more than the text; never 0.
         self._surplus: dict[Line, int] = {}
         # The lines of the text that no past text so far had as often.
-        self._own: set[Line] = set()
+        self._typed: set[Line] = set()
         self._lacking = 0
         self._weigh = weigh
-        self.weight = 0
+        self._weight = 0
         self.replace(wanted, ())
-        self._own = set(self._surplus)
+        self._typed = set(self._surplus)
 
     @property
-    def is_outdated(self) -> bool:
-        """Whether the past text lacks lines of the text, all of which newer past texts had.
+    def is_typed(self) -> bool:
+        """Whether the text has lines that no past text so far had."""
+        return bool(self._typed)
 
-        Nobody types by chance just what came later: whoever saved the text had loaded a newer one.
+    def rank(self, is_before_emptying: bool) -> _Rank:
+        """Return how far the past text is.
+
+        It is outdated if it lacks lines of the text, all of which newer past texts had: nobody
+        types by chance just what came later, so whoever saved the text had loaded a newer one.
         """
-        return self._lacking > 0 and not self._own
+        is_outdated = self._lacking > 0 and not self._typed
+        return _Rank(is_outdated, self._weight, self._lacking, is_before_emptying)
 
     def replace(self, newer: Iterable[Line], older: Iterable[Line]) -> None:
         """Go on to the next past text, which has the lines `older` in the place of `newer`."""
@@ -156,9 +182,9 @@ class LineDifference(Generic[Line]):
         if after:
             self._surplus[line] = after
         if after >= 0:
-            self._own.discard(line)
+            self._typed.discard(line)
         self._lacking += max(-after, 0) - max(-before, 0)
-        self.weight += (abs(after) - abs(before)) * self._weigh(line)
+        self._weight += (abs(after) - abs(before)) * self._weigh(line)
 
 
 def takes_lines_out(old: str, new: str) -> bool:

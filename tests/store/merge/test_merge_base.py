@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
+from pipimem.store.merge.three_way import merged
 from pipimem.text.markdown.lines import split_lines
 
 from tests.cases import each, table
@@ -102,10 +103,10 @@ def test_several_lines_deleted_alone_stay_deleted() -> None:
     assert base_of(OLD + "- carol likes milk\n", newest, OLD) == newest
 
 
-def test_of_two_equally_near_the_newer_counts() -> None:
-    """A newer value is replaced by hand as the older one might have been in an older buffer."""
+def test_a_newer_value_replaced_by_hand_stays() -> None:
+    """The same bytes come from an older buffer in which the older value was replaced."""
     newest = OLD + "- tea\n"
-    assert base_of(OLD + "- something else entirely\n", newest, NEW) == newest
+    assert base_of(OLD + "- something else entirely\n", newest, NEW) == NEW
 
 
 def test_lines_between_two_changes_are_not_taken_out() -> None:
@@ -163,6 +164,37 @@ def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text
     found = merge_base(text, rows)
     assert found == base_of(text, *past) if past else found == ""
     assert found in [*past, ""]
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> list[list[str]]:
+    """Texts of one file, oldest first: each adds a line to the one before, or replaces one."""
+    texts = [["- line 0\n", "- line 1\n"]]
+    for number in range(2, 2 + draw(st.integers(1, 8))):
+        lines = list(texts[-1])
+        place = draw(st.integers(0, len(lines) - 1))
+        lines[place : place + draw(st.integers(0, 1))] = [f"- line {number}\n"]
+        texts.append(lines)
+    return texts
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts=histories(), data=st.data())
+def test_no_line_is_lost_to_an_older_buffer(texts: list[list[str]], data: st.DataObject) -> None:
+    """However much was deleted in it, and however alike the lines are: what was typed into it is
+    there, and so is what came since it was loaded.
+    """
+    newest = texts[-1]
+    buffer = data.draw(st.sampled_from(texts))
+    deleted = data.draw(st.sets(st.sampled_from(buffer)))
+    saved = [line for line in buffer if line not in deleted]
+    typed = [f"- line {number}0\n" for number in range(1, 1 + data.draw(st.integers(1, 3)))]
+    for line in typed:
+        saved.insert(data.draw(st.integers(0, len(saved))), line)
+    text, past = "".join(saved), ["".join(lines) for lines in reversed(texts)]
+    found = split_lines(merged(base_of(text, *past), past[0], text))
+    came = [line for line in newest if line not in buffer]
+    assert [line for line in (*typed, *came) if found.count(line) != 1] == []
 
 
 def test_the_base_is_found_in_a_large_file_with_a_long_past() -> None:
