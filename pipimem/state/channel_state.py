@@ -201,24 +201,27 @@ class ChannelState:
 
     def past_texts(
         self, file: File, *, is_placed: bool = True, before: str = ""
-    ) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the texts that stood in a file as lines, newest first, and whether it was saved.
+    ) -> list[tuple[Sequence[int], bool]]:
+        """Return the texts that stood in a file, newest first, and whether each was saved.
 
-        Saved is a text that a person's editor wrote and we merged: that editor may go on from it.
-        Without `is_placed` the newest text has not reached the file; with `before`, an etag, only
-        texts older than that are yielded.
+        They are ids of lines, for `line`. Saved is a text that a person's editor wrote and we
+        merged: that editor may go on from it. Without `is_placed` the newest text has not reached
+        the file; with `before`, an etag, only texts older than that are returned.
         """
         with self._reading() as rows:
-            found = list(self._past_ids(rows, file, is_placed, before)) if rows else []
-            every = dict.fromkeys(number for ids, _ in found for number in ids)
-            if rows:
-                self.texts.lines(rows, tuple(every))
-            lines = [(self.texts.lines(rows, ids), saved) for ids, saved in found] if rows else []
-        return iter(lines)
+            if rows is None:
+                return []
+            found = list(self._past_ids(rows, file, is_placed, before))
+            self.texts.load(rows, {number for ids, _ in found for number in ids})
+        return found
+
+    def line(self, number: int) -> str:
+        """Return a line of a past text that was returned before."""
+        return self.texts.line(number)
 
     def _past_ids(
         self, rows: Rows, file: File, is_placed: bool, before: str
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         is_older = not before
         passed: set[str] = set()
         versions = _versions(rows, file)
@@ -235,7 +238,7 @@ class ChannelState:
 
     def _with_ids(
         self, rows: Rows, etag: str, *, is_saved: bool
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         ids = self.texts.line_ids(rows, etag)
         if ids is not None:
             yield ids, is_saved

@@ -49,6 +49,12 @@ def change(state: ChannelState, text: str, when: datetime = NOW, delta: Delta | 
     return etag
 
 
+def past(state: ChannelState, before: str = "") -> list[tuple[str, bool]]:
+    """The past texts of MEMORY.md."""
+    found = state.past_texts(File.MEMORY, before=before)
+    return [("".join(map(state.line, ids)), is_saved) for ids, is_saved in found]
+
+
 def days(count: int) -> Iterator[datetime]:
     """So many days up to today."""
     return (NOW - timedelta(days=count - 1 - number) for number in range(count))
@@ -107,7 +113,7 @@ def test_past_texts_come_newest_first_with_what_editors_saved(state: ChannelStat
     files = {File.MEMORY: FileChange(before, state.etag(merged), saved, saved)}
     record = ChangeRecord(3, "2026-03-02T09:10:00+08:00", "edit", Author.EDITOR, files=files)
     state.append([record], [merged, "- a\n- c\n"])
-    found = [("".join(lines), is_saved) for lines, is_saved in state.past_texts(File.MEMORY)]
+    found = past(state)
     assert found == [
         (merged, False),
         ("- a\n- c\n", True),
@@ -115,8 +121,7 @@ def test_past_texts_come_newest_first_with_what_editors_saved(state: ChannelStat
         ("- a\n", False),
         ("", False),
     ]
-    older = state.past_texts(File.MEMORY, before=before)
-    assert ["".join(lines) for lines, _ in older] == ["- a\n", ""]
+    assert [text for text, _ in past(state, before)] == ["- a\n", ""]
 
 
 def test_changes_are_kept_for_thirty_days(state: ChannelState, tmp_path: Path) -> None:
@@ -125,7 +130,7 @@ def test_changes_are_kept_for_thirty_days(state: ChannelState, tmp_path: Path) -
         change(state, f"- day {number}\n", day)
         state.prune(day)
     assert [each.sequence for each in opened(tmp_path).changes()] == list(range(10, 41))
-    texts = ["".join(lines) for lines, _ in opened(tmp_path).past_texts(File.MEMORY)]
+    texts = [text for text, _ in past(opened(tmp_path))]
     assert texts == [f"- day {number}\n" for number in reversed(range(8, 40))]
     state.prune(NOW + timedelta(days=400))
     assert opened(tmp_path).known_text(File.MEMORY, "") == "- day 39\n"
@@ -142,7 +147,7 @@ def test_of_much_text_one_a_day_is_kept(
         for number in range(4):
             change(state, f"- {day:%d}, text {number}\n", day + timedelta(minutes=number))
     state.prune(NOW)
-    texts = ["".join(lines) for lines, _ in opened(tmp_path).past_texts(File.MEMORY)]
+    texts = [text for text, _ in past(opened(tmp_path))]
     assert texts == [
         *(f"- 02, text {number}\n" for number in (3, 2, 1, 0)),
         "- 01, text 3\n",
