@@ -160,8 +160,7 @@ class WorkingCopy:
         if before == found.text:
             return False
         if self.is_pending(file):
-            past = self.past_texts(file, is_placed=False)
-            before = "".join(map(self.state.line, past[0].lines)) if past else ""
+            before = self.state.text_before(file)
         return may_be_half_saved(self.path(file), found.text, before)
 
     def merged_text(self, file: File, found: TextFile) -> str:
