@@ -10,7 +10,14 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
+from pipimem.errors import (
+    ChannelError,
+    DatabaseUnavailable,
+    LockLost,
+    LockTimeout,
+    PipimemError,
+    StoreError,
+)
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Ledger, fresh_ledger
 from pipimem.notes.notes import Note, Notes, newest_end
@@ -20,6 +27,7 @@ from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, read_text, real_path, sweep
+from pipimem.store.disk.folder_lock import lock_timeout
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
@@ -29,7 +37,7 @@ from pipimem.store.journal.records import FORMAT
 from pipimem.store.journal.state import State
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
-from pipimem.store.transcript.log import PATIENCE, Transcript
+from pipimem.store.transcript.log import LOCK, PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
@@ -78,8 +86,8 @@ class OpenedChannel:
             known = replace(known, title=new.title)
         known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
-        transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
-        opened = cls(workspace.root, ours, transcript, shared=workspace.shared(folder))
+        talk = _transcript(workspace, ours)
+        opened = cls(workspace.root, ours, talk, shared=workspace.shared(folder))
         if create:
             opened.make_for_talk()
         return opened
@@ -91,6 +99,21 @@ class OpenedChannel:
             state = self.loaded().state
             state.catch_up()
             return state.ledger
+
+    def newest_message(self) -> int:
+        """The greatest number of a message that the ledger has; 0 where it cannot be read.
+
+        Waits for no commit: while another thread is at work here, the files are read beside it.
+        """
+        # A damaged journal is reported where it is needed; the talk must reach the disk.
+        with suppress(PipimemError):
+            if not self.mutex.acquire(blocking=False):
+                return self._loaded_state().ledger.newest_message
+            try:
+                return self.ledger.newest_message
+            finally:
+                self.mutex.release()
+        return 0
 
     @property
     def known_sequence(self) -> int:
@@ -139,10 +162,11 @@ class OpenedChannel:
         """Holds the channel to write to it, with the working copy made ready.
 
         Waits for an editor who is saving, and while `is_held` says so, but not longer than `until`;
-        for other writers `wait` seconds, `None` is as long as a commit does.
+        for other writers, threads of this process among them, `wait` seconds, `None` is as long as
+        a commit does.
         """
         while True:
-            with self.mutex:
+            with self._mutex_within(wait):
                 self.make_channel(wait)
                 with self.channel_folder.lock.held(wait):
                     self._refuse_moved()
@@ -153,20 +177,41 @@ class OpenedChannel:
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
 
+    @contextmanager
+    def _mutex_within(self, wait: float | None) -> Iterator[None]:
+        """Hold the mutex. Raises `LockTimeout` after `wait` seconds."""
+        if not self.mutex.acquire(timeout=-1 if wait is None else wait):
+            raise lock_timeout(self.channel_folder.own / "lock", wait or 0.0)
+        try:
+            yield
+        finally:
+            self.mutex.release()
+
+    @property
+    def patience(self) -> float:
+        """How many seconds a turn's end waits for other writers: none on one host."""
+        return PATIENCE if self.transcript.spool else 0.0
+
     def make_channel(self, timeout: float | None = None) -> None:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
-        with self.mutex:
+        with self._mutex_within(timeout):
             self._refuse_moved()
             if self.channel_folder.make_channel(timeout):
                 self.working_copy = None
 
     def make_for_talk(self) -> None:
-        """Makes the folder a channel; in a fleet that cannot agree now the first commit does it."""
-        if self.transcript.spool is None:
+        """Makes the folder a channel, unless it is one: then the talk waits for no commit.
+
+        A new title waits for the next commit where another one is under way, as does all of it in a
+        fleet that cannot agree now.
+        """
+        if self.channel_folder.is_settled():
+            return
+        if self.transcript.spool is None and not self.channel_folder.lacks_title_alone():
             self.make_channel()
             return
-        with suppress(DatabaseUnavailable, LockTimeout):  # talk waits beside
-            self.make_channel(PATIENCE)
+        with suppress(DatabaseUnavailable, LockTimeout):
+            self.make_channel(self.patience)
 
     def _refuse_moved(self) -> None:
         refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)
@@ -175,10 +220,13 @@ class OpenedChannel:
         """The working copy, read at its first use."""
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
-            state = State.load(folder, self._concluded, self.transcript.lock.check)
             beside = self.transcript.spool.watched if self.transcript.spool else ()
-            self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
+            self.working_copy = WorkingCopy(folder, self.root, key, self._loaded_state(), beside)
         return self.working_copy
+
+    def _loaded_state(self) -> State:
+        channel = self.channel_folder
+        return State.load(channel.folder, self._concluded, channel.lock.check)
 
     def _concluded(self) -> Ledger:
         """What HISTORY.md and the transcript tell of a channel without checkpoint and journal."""
@@ -278,6 +326,11 @@ class OpenedChannel:
             return False
         self.working_copy.state.catch_up()
         return self.working_copy.state.is_cut
+
+
+def _transcript(workspace: WorkspaceStore, ours: ChannelFolder) -> Transcript:
+    lock = ours.lock if workspace.fleet else ours.make_lock(ours.own / LOCK)
+    return Transcript(ours.folder, lock, workspace.spool_in(ours.folder))
 
 
 def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:

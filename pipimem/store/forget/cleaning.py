@@ -29,8 +29,9 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.disk.syscalls import sync_folder
-from pipimem.store.forget.log_lines import clean_transcript
+from pipimem.store.forget.log_lines import clean_talk
 from pipimem.store.forget.targets import ForgetTargets, without
+from pipimem.store.identity import ChannelFolder
 from pipimem.store.journal.past_texts import past_texts
 from pipimem.store.journal.records import JournalRecord
 from pipimem.store.journal.text_versions import NAME_LENGTH
@@ -218,21 +219,17 @@ def _with_placeholders(
     return kept, removed
 
 
-def empty_messages(
-    folder: Path, transcript: Transcript, messages: Iterable[str], key: bytes
-) -> None:
-    """Empties messages of the channel in `folder`; they keep their places and ids.
+def empty_messages(channel: ChannelFolder, transcript: Transcript, messages: Iterable[str]) -> None:
+    """Empties messages of a channel; they keep their places and ids.
 
     Each file of the transcript is rewritten whole or not at all. Undo goes on as before. Raises
     `StoreError`.
     """
     targets = ForgetTargets.of((), messages)
-    with transcript.lock.held():
+    with channel.lock.held():
         transcript.take_in_spool()
-        drop_texts(folder / ".pipimem")
-        for part in transcript.files():
-            clean_transcript(part, targets, key)
-        transcript.drop_cached()
+        drop_texts(channel.own)
+        clean_talk(transcript, targets, channel.identity.key)
 
 
 def without_what_was_read(_: WorkingCopy, __: View) -> Outcome:

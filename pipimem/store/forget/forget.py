@@ -38,7 +38,7 @@ from pipimem.store.forget.cleaning import (
     keep_past_of_archive,
     lines_removed,
 )
-from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, clean_transcript
+from pipimem.store.forget.log_lines import blank_quotes, clean_talk
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import (
@@ -210,7 +210,7 @@ class _Forgetting(Struct, frozen=True):
         for file in NOTE_FILES:
             removed |= clean_past(working_copy, file, targets, self.now)
         if not self.plan.keep_transcript:
-            self._clean_talk()
+            clean_talk(self.log, targets, working_copy.key)
         blank_quotes(working_copy.root / ".pipimem", targets)
         state.ledger = self._ledger_after(removed)
         last = record_of(state.ledger, self.plan, receipt, self.now)
@@ -224,13 +224,6 @@ class _Forgetting(Struct, frozen=True):
                 sync_folder(folder)
         working_copy.clear()
         return True
-
-    def _clean_talk(self) -> None:
-        targets = self._targets
-        for part in self.log.files():
-            clean_transcript(part, targets, self.working_copy.key)
-        self.log.drop_cached()
-        clean_arrivals(self.working_copy, self._targets)
 
     def commit(self) -> bool:
         """Removes the entries from the files, as a commit; whether all files are without them."""
