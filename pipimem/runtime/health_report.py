@@ -27,7 +27,7 @@ from pipimem.sidecar.prompts import Prompts
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, grouped, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
-from pipimem.store.health.own_state import arrival_findings, removal_findings
+from pipimem.store.health.own_state import removal_findings
 from pipimem.store.health.system import (
     background_findings,
     own_access_findings,
@@ -170,7 +170,6 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
         yield wrong(workspace.root / ".pipimem" / "problems", str(error))
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)
-    yield from arrival_findings(workspace)
     yield from removal_findings(workspace)
     for name in USER_FILES:
         yield from text_findings(workspace.root / name, workspace.root, settings)

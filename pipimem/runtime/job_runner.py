@@ -160,11 +160,17 @@ class JobRunner:
             await to_thread.run_sync(journal)
 
     async def commit(
-        self, decision: Decision, actor: str = "", based_on: Notes | None = None
+        self,
+        decision: Decision,
+        actor: str = "",
+        based_on: Notes | None = None,
+        *,
+        of_a_turn: bool = False,
     ) -> Committed:
         """Make a decision last; a commit that has begun is not cancelled half way.
 
-        A decision made on the notes `based_on` is refused where something was forgotten since.
+        A decision made on the notes `based_on` is refused where something was forgotten since. One
+        `of_a_turn` raises `LockTimeout` where another commit is under way.
         """
         if based_on is not None:
             decision = replace(
@@ -175,7 +181,9 @@ class JobRunner:
         who = actor or self.assistant.name
         with self.observed_commit(decision) as operation, anyio.CancelScope(shield=True):
             done = await to_thread.run_sync(
-                lambda: self.store.commit(decision, self.clock.now(), who, wall)
+                lambda: self.store.commit(
+                    decision, self.clock.now(), who, wall, of_a_turn=of_a_turn
+                )
             )
             operation.records = len(done.outcome.changes)
         return done

@@ -7,7 +7,7 @@ import re
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -36,6 +36,7 @@ from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.store.job_failures import Problem, Problems
+from pipimem.store.transcript.log import LOCK
 from pipimem.store.usage_ledger import UsageStore, usage_lines
 
 if TYPE_CHECKING:
@@ -161,7 +162,11 @@ class WorkspaceStore:
         with store_errors("remove", folder):
             own = folder / ".pipimem"
             lock = self.make_lock(own / "lock")
-            with lock.held() if presence.is_folder(own) else nullcontext():
+            with ExitStack() as held:
+                if presence.is_folder(own):
+                    held.enter_context(lock.held())
+                    if self.fleet is None:
+                        held.enter_context(self.make_lock(own / LOCK).held())
                 lock.check()
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)

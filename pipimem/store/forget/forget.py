@@ -33,7 +33,7 @@ from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
 from pipimem.store.forget.cleaning import clean_archive, is_archive_being_saved, lines_removed
-from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, clean_transcript
+from pipimem.store.forget.log_lines import blank_quotes, clean_talk
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import (
@@ -206,19 +206,12 @@ class _Forgetting(Struct, frozen=True):
         if not self.commit() or not self._clean_archive():
             return False
         if not self.plan.keep_transcript:
-            self._clean_talk()
+            clean_talk(self.log, self._targets, working_copy.key)
         blank_quotes(working_copy.root / ".pipimem", self._targets)
         # Before the plan goes: a power cut must not bring back what was removed.
         for folder in (working_copy.folder, _own(working_copy)):
             sync_folder(folder)
         return True
-
-    def _clean_talk(self) -> None:
-        targets = self._targets
-        for part in self.log.files():
-            clean_transcript(part, targets, self.working_copy.key)
-        self.log.drop_cached()
-        clean_arrivals(self.working_copy, self._targets)
 
     def commit(self) -> bool:
         """Removes the entries from the files, as a commit; whether all files are without them."""

@@ -19,7 +19,7 @@ from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import store_errors
-from pipimem.store.forget.log_lines import blanked, held_arrivals, quotes
+from pipimem.store.forget.log_lines import blanked, quotes
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import (
     ForgetTargets,
@@ -28,7 +28,7 @@ from pipimem.store.forget.targets import (
 )
 from pipimem.store.transcript.log import Transcript
 
-_KINDS = ("entries", "archive", "versions", "messages", "arrivals", "changes", "ledger", "usage")
+_KINDS = ("entries", "archive", "versions", "messages", "changes", "ledger", "usage")
 
 
 class Forgotten(Struct, frozen=True):
@@ -63,8 +63,9 @@ def _held(working_copy: WorkingCopy, log: Transcript, plan: Plan) -> Iterator[tu
     held = state.held_by(targets.are_in_a_line_of)
     for kind, count in held.items():
         yield kind, ".pipimem/state.db", count
-    if not plan.keep_transcript:
-        yield from _held_in_talk(working_copy, log, targets)
+    for part in () if plan.keep_transcript else log.files():
+        lines = appended_files.lines(part)
+        yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
     is_held = blanked_ledger(state.ledger, targets) != state.ledger
     yield "ledger", ".pipimem/state.db", int(is_held)
     for path, found in quotes(working_copy.root / ".pipimem", targets).items():
@@ -76,18 +77,6 @@ def held_in_text(working_copy: WorkingCopy, file: File, targets: ForgetTargets) 
     text = read_text(working_copy.path(file), working_copy.root) or ""
     kept, removed = without(text, targets, working_copy.key)
     return max(len(removed), int(kept != text))
-
-
-def _held_in_talk(
-    working_copy: WorkingCopy, log: Transcript, targets: ForgetTargets
-) -> Iterator[tuple[str, str, int]]:
-    """Of what was said, and of what a bot acknowledged and would store at its next start."""
-    for part in log.files():
-        lines = appended_files.lines(part)
-        yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
-    for path, count in held_arrivals(working_copy, targets).items():
-        # Of its own: a message that was stored a moment ago may stand here as well.
-        yield "arrivals", f"workspace/.pipimem/{path.name}", count
 
 
 def changes_of(files: Iterable[File]) -> tuple[Change, ...]:

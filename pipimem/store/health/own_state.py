@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, LockTimeout, PipimemError, UnreadableNote
+from pipimem.errors import LockTimeout, PipimemError, UnreadableNote
 from pipimem.notes.ledger import Delta
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
-from pipimem.store.arrivals import Arrival, arrival_files, read_arrivals, waiting_messages
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
@@ -23,8 +21,7 @@ from pipimem.store.disk.folder_lock import FolderLock, locks_hold
 from pipimem.store.forget import plan
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.history.edit_notices import edit_notices
-from pipimem.store.leader_lock import LeaderLock
-from pipimem.store.transcript.log import DAMAGED
+from pipimem.store.transcript.log import DAMAGED, LOCK
 from pipimem.store.workspace import WorkspaceStore
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
@@ -70,7 +67,8 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             yield worth_knowing(
                 path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
             )
-    yield from _lock(own / "lock")
+    for name in ("lock", LOCK):
+        yield from _lock(own / name)
 
 
 def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
@@ -141,44 +139,6 @@ def _lock(path: Path) -> Iterator[Finding]:
         yield wrong(path, str(error))
 
 
-def arrival_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
-    """One for each bot that ended with messages that no transcript has, or with damaged lines."""
-    for bot, path in arrival_files(workspace.root).items():
-        try:
-            yield from _findings(workspace, bot, path)
-        except (PipimemError, OSError) as error:
-            yield wrong(path, str(error))
-
-
-def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Finding]:
-    arrivals, damaged = read_arrivals(path)
-    if damaged:
-        yield worth_knowing(path, f"{damaged} lines are damaged; passed over")
-    # What a running bot has there is on its way.
-    if not LeaderLock(path.with_name(f"{bot}.lock")).is_free():
-        return
-    count = _count_waiting(workspace, arrivals)
-    if count:
-        messages = "1 message" if count == 1 else f"{count} messages"
-        what = f"{messages} that the {bot} bot acknowledged and that are in no transcript yet; "
-        more = "its next start takes them in. `forget` finds them, recall and search do not"
-        yield wrong(path, what + more)
-
-
-def _count_waiting(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
-    """Return how many messages wait, in all channels."""
-    channels = dict.fromkeys(one.channel for one in arrivals)
-    return sum(len(_waiting_arrivals(workspace, channel)) for channel in channels)
-
-
-def _waiting_arrivals(workspace: WorkspaceStore, channel: str) -> list[Message]:
-    try:
-        transcript = ChannelStore.open(workspace, channel, create=False).transcript
-    except ChannelError:  # it is made when its first message is stored
-        transcript = None
-    return waiting_messages(workspace.root, channel, transcript)
-
-
 _TASK = "doctor"
 _EVER = datetime.fromtimestamp(0, UTC)
 
@@ -234,7 +194,8 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
 
 def _setting_lines_aside(store: ChannelStore) -> Mend:
     def set_aside(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
-        count = store.transcript.set_damaged_aside()
+        with store.channel_folder.lock.held():
+            count = store.transcript.set_damaged_aside()
         lines = "1 line" if count == 1 else f"{count} lines"
         return f"{lines} moved into {DAMAGED}"
 

@@ -40,7 +40,7 @@ from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 def held_at_rest(
     workspace: WorkspaceStore, channel_id: str, now: datetime
 ) -> Iterator[tuple[OpenedChannel, dict[str, Path]]]:
-    """Holds a channel's lock; yields it, and its files by their paths in its folder.
+    """Holds a channel's locks; yields it, and its files by their paths in its folder.
 
     What a crash left is carried out before, so that the files alone say everything. Raises
     `StoreError` where an editor holds a text of it back, and `ChannelError` for an unknown channel.
@@ -53,7 +53,8 @@ def held_at_rest(
             raise StoreError(
                 f"{channel_id}: an editor is saving one of its files. Close it, and try again."
             )
-        yield opened, _files(opened.channel_folder.folder, workspace.root)
+        with opened.transcript.exclusive():
+            yield opened, _files(opened.channel_folder.folder, workspace.root)
 
 
 def _files(folder: Path, root: Path) -> dict[str, Path]:

@@ -247,11 +247,11 @@ async def test_a_commit_under_way_is_finished_first(
     root, go, commit = workspace(tmp_path), threading.Event(), ChannelStore.commit
     under_way = threading.Event()
 
-    def slow(store: ChannelStore, decision: Decision, *rest: object) -> object:
+    def slow(store: ChannelStore, decision: Decision, *rest: object, **more: object) -> object:
         if decision.task == "consolidate":
             under_way.set()
             assert go.wait(60)
-        return commit(store, decision, *rest)  # type: ignore[arg-type]
+        return commit(store, decision, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ChannelStore, "commit", slow)
     await talk(root, "room")

@@ -23,7 +23,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
-LOCKS = ("lock", "lock.turnstile")
+LOCKS = ("lock", "lock.turnstile", "log.lock", "log.lock.turnstile")
 
 
 def workspace(root: Path) -> WorkspaceStore:
