@@ -18,9 +18,10 @@ from anyio import to_thread
 from msgspec.structs import replace
 
 from pipimem.clock import Clock
-from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError, described
+from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.llm.failures import causes
 from pipimem.llm.request import (
+    AnswerCut,
     Completion,
     ContextOverflow,
     KeyRefused,
@@ -204,12 +205,15 @@ def _billed(
 
 
 def _outcome(error: BaseException | None) -> tuple[str, str]:
-    """The outcome of an attempt, and the reason without secrets: providers quote keys in errors."""
+    """The outcome of an attempt, and the reason in our own words."""
     match error:
         case None:
             return "ok", ""
+        case AnswerCut():
+            return "refused", "the answer was cut off before its first word"
         case AnswerRefused():
-            outcome = "refused"
+            # Why may quote the answer: it is told where a forgetting looks, in the channel's log.
+            return "refused", "the answer was not accepted"
         case ModelTimeout():
             outcome = "timeout"
         case KeyRefused():
@@ -222,7 +226,7 @@ def _outcome(error: BaseException | None) -> tuple[str, str]:
             return "error", "interrupted"
         case _:
             return "cancelled", "the caller gave up"
-    return outcome, redacted(described(error))[:_REASON_CHARS]
+    return outcome, redacted(error.sentence)[:_REASON_CHARS]
 
 
 def _is_free(error: BaseException) -> bool:
