@@ -18,9 +18,10 @@ from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.runtime.maintenance.watch import JOB as WATCH
 from pipimem.runtime.maintenance.watch import Watch
+from pipimem.state.schedule import ScheduledVisit
 from pipimem.store import schedule
 from pipimem.store.disk import presence
-from pipimem.store.schedule import ChannelStamp, Schedule, ScheduledVisit
+from pipimem.store.schedule import ChannelStamp, Schedule
 from pipimem.store.workspace import WorkspaceStore
 
 # Channels nothing is known of (no schedule, or they are new) are looked at so many seconds apart:
@@ -63,7 +64,7 @@ class ChangedFiles:
     _scan_every: float = _SCAN_EVERY
 
     def __post_init__(self) -> None:
-        self._schedule = Schedule(self.store.root / ".pipimem" / "idle.jsonl")
+        self._schedule = Schedule(self.store.state)
 
     def begin(self, token: EventLoopToken) -> None:
         """Listen for changes, on the event loop of `token`, once the watch has started."""
@@ -73,7 +74,7 @@ class ChangedFiles:
 
     async def load(self) -> None:
         """Read the schedule, and have all files compared first; the watch starts with that."""
-        self._schedule = await to_thread.run_sync(Schedule.load, self._schedule.path)
+        self._schedule = await to_thread.run_sync(Schedule.load, self.store.state)
         self.scheduler.expect(SCAN, 0.0)
 
     def stop(self) -> None:
@@ -83,7 +84,7 @@ class ChangedFiles:
     async def note(self, folder: str, visit: ScheduledVisit) -> None:
         """Write when a channel is due next, and the mark of its files now."""
         async with self._writing:
-            await to_thread.run_sync(self._schedule.note, folder, visit)
+            await to_thread.run_sync(self._schedule.note, {folder: visit})
 
     def stamp(self, folder: str) -> ChannelStamp:
         """The stamps of a channel's files now."""
@@ -143,9 +144,10 @@ class ChangedFiles:
             lambda: dict(schedule.channel_stamps(self.store.channels_folder))
         )
         async with self._writing:
-            for folder in self._schedule.visits.keys() - found.keys():
+            gone = self._schedule.visits.keys() - found.keys()
+            for folder in gone:
                 self.scheduler.remove(folder)
-                await to_thread.run_sync(self._schedule.strike, folder)
+            await to_thread.run_sync(self._schedule.note, dict.fromkeys(gone))
         now = self.clock.wall().timestamp()
         unknown: list[tuple[float, str]] = []
         missed = ""

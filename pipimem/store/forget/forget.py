@@ -38,7 +38,7 @@ from pipimem.store.forget.cleaning import (
     keep_past_of_archive,
     lines_removed,
 )
-from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, clean_transcript
+from pipimem.store.forget.log_lines import clean_arrivals, clean_transcript
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import (
@@ -51,6 +51,7 @@ from pipimem.store.forget.verify import (
 from pipimem.store.journal.records import FORGET
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.workspace_state import WorkspaceState
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
 # than this.
@@ -77,6 +78,8 @@ def forget(
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
+    # The usage ledger of an older version may quote it; what is taken over quotes nobody.
+    WorkspaceState(working_copy.root / ".pipimem").take_over()
     plan_for = partial(plans.plan_for, working_copy, log, what, keep_transcript, actor)
     plan_for = partial(plan_for, inside_words=inside_words, with_learnt=with_learnt)
     forgetting, receipt = _planned(working_copy, log, now, plan_for)
@@ -211,7 +214,6 @@ class _Forgetting(Struct, frozen=True):
             removed |= clean_past(working_copy, file, targets, self.now)
         if not self.plan.keep_transcript:
             self._clean_talk()
-        blank_quotes(working_copy.root / ".pipimem", targets)
         state.ledger = self._ledger_after(removed)
         last = record_of(state.ledger, self.plan, receipt, self.now)
         # What was read behind the commit above may hold the words still. As of this record nothing

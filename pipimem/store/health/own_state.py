@@ -33,8 +33,9 @@ from pipimem.store.journal import checkpoint as ledger_file
 from pipimem.store.journal.checkpoint import Checkpoint
 from pipimem.store.journal.journal import Journal
 from pipimem.store.leader_lock import LeaderLock
-from pipimem.store.transcript.log import DAMAGED
+from pipimem.store.transcript.log import DAMAGED as DAMAGED_LINES
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace_state import DAMAGED
 
 NAME = "journal.jsonl.older"
 """What such a copy is renamed to: no part of the journal, so nobody reads it."""
@@ -153,7 +154,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             "a copy of the journal that was set aside; it may hold what was forgotten since. "
             "Nobody reads it: remove it when you need it no more",
         )
-    for path in parts(folder / DAMAGED):
+    for path in parts(folder / DAMAGED_LINES):
         what = "lines that were taken out of the transcript, for they are no messages. Only "
         more = "`forget` reads them; remove the file when you need it no more"
         yield worth_knowing(path, what + more)
@@ -163,6 +164,24 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
                 path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
             )
     yield from _lock(own / "lock")
+
+
+def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """Damage of the workspace's database, and files that were set aside."""
+    state = workspace.state
+    path, damage = state.database.path, state.database.damage()
+
+    def begin_anew(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        kept = state.set_damaged_aside()
+        return f"it is kept as {kept.name}, and a new one is begun" if kept else "mended meanwhile"
+
+    if damage:
+        what = f"is damaged ({damage}), so no model may be asked"
+        yield wrong(path, what, begin_anew)
+    for path in sorted(state.folder.glob(f"*{DAMAGED}*")):
+        what = "was set aside, since it is damaged: sums of calls, and today's budgets, lack what "
+        more = "it holds. Remove it when you need it no more"
+        yield worth_knowing(path, what + more)
 
 
 def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
@@ -356,7 +375,7 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
     if damaged:
         lines = "1 line that is" if damaged == 1 else f"{damaged} lines that are"
         what = f"{lines} no message; passed over. `pipimem doctor --fix` moves such lines "
-        more = f"into {DAMAGED} beside it"
+        more = f"into {DAMAGED_LINES} beside it"
         yield wrong(store.transcript.path, what + more, _setting_lines_aside(store))
     if store.ledger.cursor > store.transcript.last_number:
         what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
@@ -367,7 +386,7 @@ def _setting_lines_aside(store: ChannelStore) -> Mend:
     def set_aside(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
         count = store.transcript.set_damaged_aside()
         lines = "1 line" if count == 1 else f"{count} lines"
-        return f"{lines} moved into {DAMAGED}"
+        return f"{lines} moved into {DAMAGED_LINES}"
 
     return set_aside
 

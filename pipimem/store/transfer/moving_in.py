@@ -21,6 +21,7 @@ from pipimem.store.workspace import WorkspaceStore
 
 _INCOMING = "incoming"
 _LANGUAGES = ("en", "zh")
+_USAGE = ".pipimem/usage-"
 
 
 @contextmanager
@@ -98,13 +99,16 @@ def move_in_shared(
     Returns the names of those it put, and of those it left because the workspace has its own.
     """
     templates = {one for language in _LANGUAGES for one in resources.template(language)}
+    months = {usage.time[:7] for usage in workspace.usages()}
     put, left = [], []
     for one in files:
         target = workspace.root / one.path
         staged = ready / SHARED / one.path
         if not presence.is_link(target) and digest_of(target) == one.digest:
             continue
-        if _may_be_put(target, templates):
+        # Calls are added to those that are there: what was moved in before would count twice.
+        is_counted = one.path.startswith(_USAGE) and one.path[len(_USAGE) :][:7] in months
+        if _may_be_put(target, templates) and not is_counted:
             make_folder(target.parent)
             with store_errors("write", target):
                 _put(staged, target)
