@@ -53,7 +53,7 @@ _GRACE = timedelta(minutes=1)
 EMBED = "embed"
 
 
-class OpenLedger(Protocol):
+class LedgerTransaction(Protocol):
     """The usage ledger and the reservations while no other process writes them."""
 
     def fresh(self, cursor: UsageCursor) -> Sequence[Usage] | None:
@@ -71,7 +71,7 @@ class OpenLedger(Protocol):
 class SharedLedger(Protocol):
     """The usage ledger and the reservations of a workspace, shared with other processes."""
 
-    def locked(self) -> AbstractContextManager[OpenLedger]:
+    def locked(self) -> AbstractContextManager[LedgerTransaction]:
         """Open the ledger for one transaction. Raises `StoreError`, with nothing written."""
 
     def record(self, name: str, usage: Usage | None) -> None:
@@ -183,7 +183,7 @@ class Admission:
 
     # ── within one transaction of the ledger, in a thread ─────────────────────────────────────
 
-    def _current_state(self, ledger: OpenLedger, now: datetime) -> UsageState:
+    def _current_state(self, ledger: LedgerTransaction, now: datetime) -> UsageState:
         """The state with every line that any process wrote until now."""
         fresh = ledger.fresh(self._read[1]) if self._read else None
         if self._read is None or fresh is None:
@@ -245,7 +245,7 @@ class Admission:
             self.warn(text)
 
 
-def _under_way(ledger: OpenLedger, now: datetime) -> list[Reservation]:
+def _under_way(ledger: LedgerTransaction, now: datetime) -> list[Reservation]:
     """The reservations of requests under way; one past its time becomes a ledger line."""
     under_way = []
     for name, reservation in ledger.held().items():
@@ -256,7 +256,7 @@ def _under_way(ledger: OpenLedger, now: datetime) -> list[Reservation]:
     return under_way
 
 
-def _write_late(ledger: OpenLedger, late: Mapping[str, Usage | None]) -> None:
+def _write_late(ledger: LedgerTransaction, late: Mapping[str, Usage | None]) -> None:
     """Write the calls that the disk refused before, by the names of their reservations."""
     for name, usage in late.items():
         # Without its reservation the call was written after all, or counts as abandoned.

@@ -13,6 +13,7 @@ from pipimem.errors import LockLost
 from pipimem.notes.usage import Reservation, Usage, UsageCursor
 from pipimem.state import usage as calls
 from pipimem.state.rows import Rows
+from pipimem.state.sqlite import DamagedState
 from pipimem.store.workspace_state import WorkspaceState
 
 _NAME_BYTES = 8
@@ -66,7 +67,7 @@ class UsageStore(Struct, frozen=True):
         """Replace a reservation by the call it was made for, `None` for a call that never left."""
         try:
             self._record(name, usage)
-        except LockLost:  # the file was deleted meanwhile: a new one takes the call
+        except (LockLost, DamagedState):  # it was deleted or set aside: a new one takes the call
             self._record(name, usage)
 
     def _record(self, name: str, usage: Usage | None) -> None:

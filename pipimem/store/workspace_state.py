@@ -18,7 +18,7 @@ from pipimem.errors import StoreError
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.state import schedule, usage
 from pipimem.state.rows import Rows, Schema
-from pipimem.state.sqlite import SqliteDatabase, set_aside
+from pipimem.state.sqlite import DamagedState, SqliteDatabase, set_aside
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.folder_lock import FolderLock
@@ -65,13 +65,21 @@ class WorkspaceState(Struct, frozen=True):
 
     @contextmanager
     def writing(self) -> Iterator[Rows]:
-        """Open it for one transaction, which is durable when this ends without an error."""
+        """Open it for one transaction, which is durable when this ends without an error.
+
+        Damage that is found on the way is raised as `DamagedState`, and the next writer begins a
+        new database.
+        """
         with self._locked():
             older = older_files(self.folder, self.host)
-            with self.database.writing() as rows:
-                for path in older:
-                    _import(rows, path)
-                yield rows
+            try:
+                with self.database.writing() as rows:
+                    for path in older:
+                        _import(rows, path)
+                    yield rows
+            except DamagedState:
+                set_aside(self.database.path)
+                raise
             _remove(older)
 
     @contextmanager

@@ -123,6 +123,19 @@ def test_a_call_is_kept_where_the_database_was_deleted_meanwhile(
     assert ledger.usages() == [CALL]
 
 
+def test_a_call_is_kept_where_the_database_is_damaged(ledger: UsageStore) -> None:
+    """What opens and cannot be written is set aside."""
+    for _ in range(200):
+        ledger.append(CALL)
+    path = ledger.state.database.path
+    data = bytearray(path.read_bytes())
+    data[4096:] = b"\xff" * (len(data) - 4096)
+    path.write_bytes(data)
+    ledger.record("none", CALL)
+    assert ledger.usages() == [CALL]
+    assert path.with_name("state.db.damaged").read_bytes() == data
+
+
 def bind(path: Path) -> None:
     """Make a socket; its path may have 108 bytes."""
     folder = os.open(path.parent, os.O_RDONLY)

@@ -176,7 +176,7 @@ def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
         return f"it is kept as {kept.name}, and a new one is begun" if kept else "mended meanwhile"
 
     if damage:
-        what = f"is damaged ({damage}), so no model may be asked"
+        what = f"is damaged ({damage}). A new one is begun once it is set aside"
         yield wrong(path, what, begin_anew)
     for path in sorted(state.folder.glob(f"*{DAMAGED}*")):
         what = "was set aside, since it is damaged: sums of calls, and today's budgets, lack what "
