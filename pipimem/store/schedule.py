@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -37,6 +37,7 @@ class Schedule:
 
     state: WorkspaceState
     visits: dict[str, ScheduledVisit] = field(default_factory=dict)
+    _unwritten: dict[str, ScheduledVisit | None] = field(default_factory=dict)
 
     @classmethod
     def load(cls, state: WorkspaceState) -> Schedule:
@@ -47,20 +48,25 @@ class Schedule:
         except DamagedState:
             return cls(state)
 
-    def note(self, changed: Mapping[str, ScheduledVisit | None]) -> None:
-        """Write the visits of some channels that are others than before; `None` removes one."""
-        news = {
-            folder: visit for folder, visit in changed.items() if self.visits.get(folder) != visit
-        }
-        if not news:
+    def note(self, folder: str, visit: ScheduledVisit | None) -> None:
+        """Note the visit of a channel, `None` for a channel that is gone, for the next `write`."""
+        if self.visits.get(folder) == visit:
             return
-        with self.state.writing() as rows:
-            schedule.put_visits(rows, news)
-        for folder, visit in news.items():
-            if visit is None:
-                del self.visits[folder]
-            else:
-                self.visits[folder] = visit
+        self._unwritten[folder] = visit
+        if visit is None:
+            del self.visits[folder]
+        else:
+            self.visits[folder] = visit
+
+    def write(self) -> None:
+        """Write in one transaction what was noted. Where the disk refuses it is tried again."""
+        if self._unwritten:
+            written = dict(self._unwritten)
+            with self.state.writing() as rows:
+                schedule.put_visits(rows, written)
+            for folder, visit in written.items():
+                if self._unwritten.get(folder) == visit:
+                    del self._unwritten[folder]
 
 
 def channel_stamps(channels: Path) -> Iterator[tuple[str, ChannelStamp]]:

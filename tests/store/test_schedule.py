@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pipimem.errors import StoreError
 from pipimem.state.schedule import ScheduledVisit
 from pipimem.store.schedule import Schedule, channel_stamp, channel_stamps
 from pipimem.store.workspace_state import WorkspaceState
@@ -18,12 +19,30 @@ def state(tmp_path: Path) -> WorkspaceState:
     return WorkspaceState(tmp_path / ".pipimem")
 
 
+def note(schedule: Schedule, **visits: ScheduledVisit | None) -> None:
+    for folder, visit in visits.items():
+        schedule.note(folder, visit)
+    schedule.write()
+
+
+def test_what_the_disk_refused_is_written_later(state: WorkspaceState) -> None:
+    """With what was noted since."""
+    schedule, path = Schedule(state), state.database.path
+    path.mkdir(parents=True)
+    with pytest.raises(StoreError):
+        note(schedule, room=ScheduledVisit(NOON, "a"))
+    path.rmdir()
+    note(schedule, hall=ScheduledVisit(None, "b"))
+    assert Schedule.load(state).visits == schedule.visits
+    assert list(schedule.visits) == ["room", "hall"]
+
+
 def test_what_was_noted_is_there_after_a_restart(state: WorkspaceState) -> None:
     """The newest visit of a channel counts; a channel that is gone is gone."""
     schedule, later = Schedule(state), NOON + timedelta(hours=1)
-    schedule.note({"room": ScheduledVisit(NOON, "a"), "old": ScheduledVisit(None, "c")})
-    schedule.note({"部门": ScheduledVisit(None, "b")})
-    schedule.note({"room": ScheduledVisit(later, "d"), "old": None})
+    note(schedule, room=ScheduledVisit(NOON, "a"), old=ScheduledVisit(None, "c"))
+    note(schedule, 部门=ScheduledVisit(None, "b"))
+    note(schedule, room=ScheduledVisit(later, "d"), old=None)
     known = {"room": ScheduledVisit(later, "d"), "部门": ScheduledVisit(None, "b")}
     assert schedule.visits == known
     assert Schedule.load(state).visits == known
@@ -32,20 +51,19 @@ def test_what_was_noted_is_there_after_a_restart(state: WorkspaceState) -> None:
 def test_what_stands_already_is_not_written_again(state: WorkspaceState) -> None:
     """No byte, and no new time of the file."""
     schedule = Schedule(state)
-    schedule.note({"room": ScheduledVisit(NOON, "a")})
+    note(schedule, room=ScheduledVisit(NOON, "a"))
     before = state.database.stamp()
-    schedule.note({"room": ScheduledVisit(NOON, "a"), "nobody": None})
-    schedule.note({})
+    note(schedule, room=ScheduledVisit(NOON, "a"), nobody=None)
     assert state.database.stamp() == before
 
 
 def test_a_damaged_database_costs_one_look_at_every_channel(state: WorkspaceState) -> None:
     """It is set aside with the first change."""
-    Schedule(state).note({"room": ScheduledVisit(NOON, "a")})
+    note(Schedule(state), room=ScheduledVisit(NOON, "a"))
     state.database.path.write_bytes(b"no database " * 500)
     schedule = Schedule.load(state)
     assert schedule.visits == {}
-    schedule.note({"hall": ScheduledVisit(None, "b")})
+    note(schedule, hall=ScheduledVisit(None, "b"))
     assert Schedule.load(state).visits == {"hall": ScheduledVisit(None, "b")}
     assert (state.folder / "state.db.damaged").exists()
 

@@ -339,7 +339,10 @@ def test_a_damaged_database_is_set_aside(call: Call, bot: Path) -> None:
     call("remember", "room", "The port is 8080")
     state = WorkspaceStore.open(bot).state
     state.take_over()
-    Schedule(state).note({f"room-{number}": ScheduledVisit(None, "a") for number in range(999)})
+    schedule = Schedule(state)
+    for number in range(999):
+        schedule.note(f"room-{number}", ScheduledVisit(None, "a"))
+    schedule.write()
     data = bytearray(state.database.path.read_bytes())
     data[-3000:] = b"\xff" * 3000
     state.database.path.write_bytes(data)

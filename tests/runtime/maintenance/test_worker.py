@@ -484,11 +484,10 @@ async def test_a_folder_that_is_no_channel_is_passed_over(tmp_path: Path) -> Non
     root = workspace(tmp_path)
     (root / "channels" / "Not A Channel").mkdir(parents=True)
     await talk(root, "room")
-    async with watched(root, script()) as (_, visits):
+    async with watched(root, script()) as (pipimem, visits):
         await until(lambda: bool(visits))
-        await until(
-            lambda: "Not A Channel" in Schedule.load(WorkspaceState(root / ".pipimem")).visits
-        )
+        await until(lambda: "Not A Channel" in pipimem._idle._files._schedule.visits)
+    assert "Not A Channel" in Schedule.load(WorkspaceState(root / ".pipimem")).visits
     assert [visit.channel for visit in visits] == ["room"]
 
 
