@@ -348,7 +348,7 @@ async def counted(soak: Soak) -> Counter[str]:
             present = {entry.text for entry in (*notes.memory.entries, *archive.entries)}
             lost["asked for"] += len(told.asked - present - told.taken_out)
             added: Counter[str] = Counter()
-            for record in store.journal_records():
+            for record in store.changes():
                 for change in record.changes:
                     if change.file == File.MEMORY:
                         added[change.after] += bool(change.after)

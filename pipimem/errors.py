@@ -94,6 +94,10 @@ class DatabaseUnavailable(StoreError):
     """The database in which several hosts agree who writes does not answer, or refuses."""
 
 
+class DamagedState(StoreError):
+    """A `state.db` is damaged, or another channel's; the next change sets it aside."""
+
+
 class CommitUnsure(StoreError):
     """A transaction ended with an error, and nobody knows whether it counts: look, then go on."""
 

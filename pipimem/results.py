@@ -25,7 +25,7 @@ from pipimem.runtime.search_service import SearchAnswer, TalkExtent
 from pipimem.runtime.talk import TranscriptPage
 from pipimem.runtime.upkeep import JobRun
 from pipimem.runtime.usage_sums import UsageSum
-from pipimem.store.journal.records import RefusedLine
+from pipimem.state.changes import RefusedLine
 from pipimem.store.workspace import ChannelInfo
 from pipimem.text.private import PrivateCounts
 

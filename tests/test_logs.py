@@ -122,7 +122,7 @@ async def test_ledger_and_lines_are_tied_by_one_id(
     ):
         await talk(channel, forgets=False)  # the journal would be empty
         usage = [*upkeep_of(channel).store.workspace.usages()]
-        records = [*upkeep_of(channel).store.journal_records()]
+        records = [*upkeep_of(channel).store.changes()]
     assert len(usage) == 2
     for call in usage:
         (model,) = lines.of(operation="model", correlation=call.correlation)

@@ -237,7 +237,7 @@ class Judge:
         )
 
     def _of_journal(self, *, hand: bool) -> Iterator[str]:
-        records = list(self._store.journal_records())
+        records = list(self._store.changes())
         sequences = [record.sequence for record in records]
         if sequences != sorted(set(sequences)):
             yield f"records out of order: {sequences}"

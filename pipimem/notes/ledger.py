@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
+
+UNKNOWN = "said by: unknown"
+"""The speaker of an entry whose record is lost, as it is shown."""
 
 
 class Record(Struct, frozen=True):
@@ -126,26 +129,22 @@ PROGRESSED = (
 
 
 class Delta(Struct, frozen=True):
-    """A change of the ledger, as the journal keeps it; `None` as a value takes the record out."""
-
-    NOT_WRITTEN: ClassVar = frozenset({"etags"})  # a record has them among its files
+    """A change of the ledger, as its change keeps it; `None` as a value takes the record out."""
 
     records: Mapping[str, Record | None] = field(default_factory=dict)
     tombstones: Mapping[str, Tombstone | None] = field(default_factory=dict)
     jobs: Mapping[str, Job] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
-    # By file name: the text this change leaves behind.
-    etags: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()  # what came since the last change
     forgets_asked: bool = False  # all that was asked before is dropped
     losses: tuple[Loss, ...] = ()  # what models took out
 
 
 class Ledger(Struct, frozen=True):
-    """The state of a channel: a fold of the journal's deltas.
+    """The state of a channel beside its texts: a fold of the deltas of its changes.
 
     `records` are by id for MEMORY.md, by `session:<id>` and `history:<id>` for what the runtime
-    wrote in the other files. `sequence` is the last journal record folded in. Message numbers:
+    wrote in the other files. `sequence` is the number of the newest change. Message numbers:
     `cursor` consolidated up to here, `boundary` in HISTORY.md up to here, `refreshed` in SESSION.md
     up to here, `epoch_start` the last message before the current epoch of the host's context.
     `speakers` are all who spoke, in the order of their first word; a name that was forgotten is
@@ -164,9 +163,8 @@ class Ledger(Struct, frozen=True):
     records: Mapping[str, Record] = field(default_factory=dict)
     tombstones: Mapping[str, Tombstone] = field(default_factory=dict)
     jobs: Mapping[str, Job] = field(default_factory=dict)
-    etags: Mapping[str, str] = field(default_factory=dict)
     asked: tuple[Asked, ...] = ()  # the newest questions, each text once
-    # The record of the newest forgetting: what was seen before it may not be written after it.
+    # The change of the newest forgetting: what was seen before it may not be written after it.
     forgotten: int = 0
     losses: tuple[Loss, ...] = ()  # what models took out, of the last 60 days
     speakers: tuple[str, ...] = ()
@@ -192,7 +190,6 @@ class Ledger(Struct, frozen=True):
             records=_merged(self.records, delta.records),
             tombstones=_merged(self.tombstones, delta.tombstones),
             jobs=_merged(self.jobs, delta.jobs),
-            etags=_merged(self.etags, delta.etags),
             asked=_newest(() if delta.forgets_asked else self.asked, delta.asked),
             forgotten=sequence if delta.forgets_asked and sequence is not None else self.forgotten,
             losses=_recent((*self.losses, *delta.losses)) if delta.losses else self.losses,

@@ -293,7 +293,7 @@ def _is_learnt_from(store: ChannelStore, said: Sequence[Message]) -> bool:
     if len(learnt_from(store.notes(), said)) > len(said):
         return True
     names = {one.id for one in said}
-    deltas = (record.delta for record in store.journal_records() if record.delta)
+    deltas = (record.delta for record in store.changes() if record.delta)
     records = (record for delta in deltas for record in delta.records.values() if record)
     return any(not names.isdisjoint(record.sources) for record in records)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pipimem.errors import DatabaseUnavailable, PipimemError, SettingsError, worded
+from pipimem.errors import DamagedState, DatabaseUnavailable, PipimemError, SettingsError, worded
 from pipimem.llm import usage_state
 from pipimem.llm.usage_state import (
     WARN_AT,
@@ -24,7 +24,6 @@ from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.runtime.embeddings import missing_library, recommended_embedder
 from pipimem.settings import BudgetSettings, Settings, settings_from
 from pipimem.sidecar.prompts import Prompts
-from pipimem.state.sqlite import DamagedState
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, grouped, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import unified_diff
@@ -16,10 +16,11 @@ from pipimem.notes.ledger import Record
 from pipimem.notes.operations import Author, Change, Progress, Tokens, Trust
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
+from pipimem.state.changes import FORGET, ChangeRecord, RefusedLine
 from pipimem.store.commit.past import Past, Point
 from pipimem.store.history import undo as undoing
 from pipimem.store.history.blame import Origin, origins
-from pipimem.store.journal.records import FORGET, JournalRecord, RefusedLine
+from pipimem.text.markdown.line_edits import splices_between
 from pipimem.text.markdown.lines import split_lines, without_ending
 
 __all__ = [
@@ -187,17 +188,14 @@ class ChannelHistory:
     _access: ChannelAccess
 
     async def log(self, count: int = 20, *, before: int | None = None) -> tuple[LoggedChange, ...]:
-        """The newest changes, newest first; those before the change of a number, if one is given.
-
-        Raises `JournalError` where the journal is damaged.
-        """
+        """Return the newest changes, newest first; with `before` those before that number."""
         require_count(count, "count")
         return await run_in_thread(self._log, count, before)
 
     def _log(self, count: int, before: int | None) -> tuple[LoggedChange, ...]:
-        undos: list[JournalRecord] = []
-        newest: deque[JournalRecord] = deque(maxlen=count)
-        for record in self._access.store.journal_records():
+        undos: list[ChangeRecord] = []
+        newest: deque[ChangeRecord] = deque(maxlen=count)
+        for record in self._access.store.changes():
             if record.task == undoing.UNDO:
                 undos.append(record)
             if before is None or record.sequence < before:
@@ -219,19 +217,20 @@ class ChannelHistory:
 
     def _origins(self, files: Sequence[File]) -> tuple[EntryOrigin, ...]:
         store = self._access.store
-        records = tuple(store.journal_records())
+        records = tuple(store.changes())
         undone_by = undoing.taken_back(records)
-        return tuple(_origin(found, undone_by) for found in origins(store.notes(), records, files))
+        found = origins(store.notes(), records, store.text_of, files)
+        return tuple(_origin(each, undone_by) for each in found)
 
     async def forgotten(self) -> str:
-        """The time of the forgetting that the journal begins with, in ISO 8601; empty without.
+        """The time of the forgetting that the kept changes begin with, in ISO 8601; empty without.
 
         What was changed before it cannot be taken back, and nobody knows which change made it.
         """
         return await run_in_thread(self._forgotten)
 
     def _forgotten(self) -> str:
-        first = next(iter(self._access.store.journal_records()), None)
+        first = next(iter(self._access.store.changes()), None)
         return first.time if first and first.task == FORGET else ""
 
     async def diff(
@@ -329,7 +328,7 @@ class ChannelHistory:
         await finish_in_thread(self._record_edits)
 
     def _record_edits(self) -> None:
-        self._access.store.journal_edits(self._access.clock.now())
+        self._access.store.record_edits(self._access.clock.now())
 
     async def restore(self, point: Point) -> TakenBack:
         """Put the notes back to how they stood at a time, or right after a change, as one change.
@@ -353,7 +352,10 @@ class ChannelHistory:
         past = self._access.store.past()
         to = past.sequence_at(point)
         later = sum(1 for record in past.records if record.sequence > to and record.files)
-        edits = tuple(map(_edit_by_hand, undoing.edits_after(past.records, to)))
+        text_of = self._access.store.text_of
+        edits = tuple(
+            _edit_by_hand(record, text_of) for record in undoing.edits_after(past.records, to)
+        )
         return RestorePreview(_moment(past, to), later, edits, to == past.begins)
 
 
@@ -366,7 +368,7 @@ def require_point(point: object, name: str) -> None:
     require_count(point, name, least=0)
 
 
-def _logged(record: JournalRecord, undone_by: Mapping[int, int] | None = None) -> LoggedChange:
+def _logged(record: ChangeRecord, undone_by: Mapping[int, int] | None = None) -> LoggedChange:
     refused = [f"{line.operation} {line.text}: {line.reason}" for line in record.refused]
     return LoggedChange(
         number=record.sequence,
@@ -430,16 +432,20 @@ def _writer(origin: Origin) -> str:
     return origin.change.actor or str(origin.change.author)
 
 
-def _edit_by_hand(record: JournalRecord) -> EditByHand:
-    lines = (line for file in record.files for line in _edited_lines(record, file))
+def _edit_by_hand(record: ChangeRecord, text_of: Callable[[str], str | None]) -> EditByHand:
+    lines = (line for file in record.files for line in _edited_lines(record, file, text_of))
     return EditByHand(record.sequence, record.time, tuple(lines))
 
 
-def _edited_lines(record: JournalRecord, file: File) -> Iterator[EditedLine]:
-    """The lines that a change took out of a file and added; none of the archive: it only grows."""
-    if file is File.ARCHIVE:
+def _edited_lines(
+    record: ChangeRecord, file: File, text_of: Callable[[str], str | None]
+) -> Iterator[EditedLine]:
+    """Yield the lines that a change took out of a file and added."""
+    change = record.files[file]
+    before, after = text_of(change.before), text_of(change.after)
+    if before is None or after is None:
         return
-    for splice in record.files[file].splices:
+    for splice in splices_between(before, after):
         for sign, side in (("-", splice.removed), ("+", splice.added)):
             yield from (EditedLine(file, sign, line.rstrip()) for line in side if line.strip())
 
@@ -452,7 +458,7 @@ def _moment(past: Past, sequence: int | None) -> Moment:
 def _before_newest(past: Past) -> int:
     """The number of the change before the newest.
 
-    A hand edit that is in no journal yet is newer than all that are.
+    A hand edit that is not recorded yet is newer than all that are.
     """
     if not past.records:
         return 0

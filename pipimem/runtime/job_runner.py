@@ -150,13 +150,13 @@ class JobRunner:
         it only after the next commit.
         """
         if await to_thread.run_sync(_lacks_kept_lines, self.store):
-            await to_thread.run_sync(self.store.journal_edits, self.clock.wall())
+            await to_thread.run_sync(self.store.record_edits, self.clock.wall())
         await self.journal_seen_edits()
 
     async def journal_seen_edits(self) -> None:
         """Take the edits that a turn has seen into the journal; the next one does what fails."""
         with suppress(PipimemError, OSError), anyio.CancelScope(shield=True):
-            journal = partial(self.store.journal_edits, self.clock.wall(), only_seen=True)
+            journal = partial(self.store.record_edits, self.clock.wall(), only_seen=True)
             await to_thread.run_sync(journal)
 
     async def commit(

@@ -17,7 +17,7 @@ from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.notes.operations import Change
 from pipimem.notes.reconcile import reconciled
-from pipimem.store.commit.manual_edits import described_edit, file_change
+from pipimem.store.commit.manual_edits import described_edit
 from pipimem.text.markdown.line_edits import Splice, spliced_lines, splices_between
 from pipimem.text.markdown.lines import (
     BOM,
@@ -243,7 +243,7 @@ def rewritten(notes: Notes, file: File, text: str, change: Change | None = None)
     if text == before:
         return Outcome()
     delta = reconciled(notes, notes.with_texts({file: text}))
-    change = change or described_edit(file, file_change(before, text))
+    change = change or described_edit(file, before, text, text)
     return Outcome({file: text}, "", delta, (change,))
 
 

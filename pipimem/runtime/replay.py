@@ -112,7 +112,7 @@ async def replay(
         progress(done)
     await _finish(channel, max(numbers.values(), default=0), report, maintain=maintain)
     # A killed replay may have left its last commit in the journal alone: the files get it now.
-    await to_thread.run_sync(upkeep_of(channel).store.journal_edits, time.clock().wall())
+    await to_thread.run_sync(upkeep_of(channel).store.record_edits, time.clock().wall())
     return report
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from msgspec import Struct, field
 
@@ -45,7 +46,7 @@ class ChangeRecord(Struct, frozen=True):
     """
 
     # Written in columns of their own, or in other tables.
-    NOT_WRITTEN = frozenset({"sequence", "id", "time", "task", "author", "files"})
+    NOT_WRITTEN: ClassVar = frozenset({"sequence", "id", "time", "task", "author", "files"})
 
     sequence: int
     time: str

@@ -63,3 +63,9 @@ class Database(Protocol):
         The first number is when the last one was, in nanoseconds since 1970: two within one tick of
         the clock may leave the same stamp.
         """
+
+    def damage(self) -> str:
+        """Return what the database's own check finds wrong with it; empty for nothing."""
+
+    def set_aside(self) -> None:
+        """Give a damaged database another name, so that the next writer begins a new one."""

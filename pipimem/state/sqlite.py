@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pipimem.errors import CommitUnsure, LockLost, LockTimeout, StoreError
+from pipimem.errors import CommitUnsure, DamagedState, LockLost, LockTimeout, StoreError
 from pipimem.state.rows import Row, Rows, Schema, Values
 
 # A writer holds the channel's lock, so nobody else writes; readers are done in milliseconds.
@@ -84,7 +84,7 @@ class SqliteDatabase(Struct, frozen=True):
             try:
                 db = self._opened_to_write(is_new=is_new)
             except DamagedState:
-                set_aside(self.path)
+                self.set_aside()
                 db = self._opened_to_write(is_new=True)
             with closing(db):
                 file = _file_of(self.path)
@@ -126,6 +126,11 @@ class SqliteDatabase(Struct, frozen=True):
         ):
             db.backup(copy, pages=-1)
 
+    def set_aside(self) -> None:
+        """Give the file another name. The caller holds the lock."""
+        if os.path.lexists(self.path):
+            set_aside(self.path)
+
     def _opened_to_write(self, *, is_new: bool) -> sqlite3.Connection:
         """Return a connection in a transaction that has begun. Raises `DamagedState`."""
         db = self._connected("rwc")
@@ -139,7 +144,7 @@ class SqliteDatabase(Struct, frozen=True):
                 if is_new or not _tables_in(db):
                     self._make(db)
                     return db
-            raise DamagedState(self.path)
+            raise DamagedState(_damaged(self.path))
         except BaseException:
             db.close()
             raise
@@ -169,14 +174,14 @@ class SqliteDatabase(Struct, frozen=True):
             if number == 0 and version == 0 and not _tables_in(db):
                 return False  # nothing was committed into it yet
             if number != self.schema.application:
-                raise DamagedState(self.path)
+                raise DamagedState(_damaged(self.path))
             if version > self.schema.version:
                 raise StoreError(
                     f"{self.path} was written by a newer pipimem (layout {version}). Update "
                     "pipimem."
                 )
             if db.execute("select id from owner").fetchall() != [(_bytes(self.owner),)]:
-                raise DamagedState(self.path)
+                raise DamagedState(_damaged(self.path))
             if is_to_write:
                 for older in range(version, self.schema.version):
                     for statement in self.schema.steps[older]:
@@ -227,24 +232,13 @@ class SqliteDatabase(Struct, frozen=True):
             if _is_moved(error):
                 raise LockLost(_replaced(self.path)) from error
             if _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                raise DamagedState(self.path) from error
+                raise DamagedState(_damaged(self.path)) from error
             if _code(error) == sqlite3.SQLITE_BUSY:
                 raise LockTimeout(
                     f"Cannot {action} {self.path}: another program has held it for "
                     f"{_SECONDS:.0f} s. Close what has the file open."
                 ) from error
             raise StoreError(f"Cannot {action} {self.path}: {_reason(error)}") from error
-
-
-class DamagedState(StoreError):
-    """A `state.db` that is damaged, or another channel's; the next writer sets it aside."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(
-            f"{path} is damaged, or belongs to another channel. It is set aside with the next "
-            "change; the notes and the talk are whole."
-        )
-        self.path = path
 
 
 class _SqliteRows:
@@ -279,7 +273,7 @@ def _damage(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         is_table_missing = isinstance(error, sqlite3.OperationalError) and "no such" in str(error)
         if is_table_missing or _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise DamagedState(path) from error
+            raise DamagedState(_damaged(path)) from error
         raise
 
 
@@ -305,6 +299,12 @@ def set_aside(path: Path) -> Path:
         target.name,
     )
     return target
+
+
+def remove_set_aside(folder: Path) -> None:
+    """Remove the damaged databases that were set aside in a folder: nobody can look into them."""
+    for path in folder.glob("state.db.damaged*"):
+        path.unlink(missing_ok=True)
 
 
 def _tables_in(db: sqlite3.Connection) -> bool:
@@ -346,6 +346,13 @@ def _reason(error: sqlite3.Error) -> str:
     if _code(error) == sqlite3.SQLITE_CANTOPEN:
         return "It cannot be opened. Check the owner and mode of the file and its folder."
     return f"{error}. Check the disk; what was there is whole."
+
+
+def _damaged(path: Path) -> str:
+    return (
+        f"{path} is damaged, or belongs to another channel. It is set aside with the next change; "
+        "the notes and the talk are whole."
+    )
 
 
 def _replaced(path: Path) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,21 +13,22 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
-from pipimem.errors import DatabaseUnavailable, JournalError, LockLost, PipimemError, StoreError
+from pipimem.errors import DamagedState, DatabaseUnavailable, LockLost, PipimemError, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
+from pipimem.state.changes import ChangeRecord
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import (
     CarryOut,
+    CommitInDoubt,
     Committed,
-    CommitUnsure,
     Recalls,
     commit,
-    journal_edits,
+    record_edits,
 )
 from pipimem.store.commit.past import Past
 from pipimem.store.commit.working_copy import WorkingCopy
@@ -37,7 +38,6 @@ from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget import forget as forgetting
 from pipimem.store.forget.verify import Forgotten
 from pipimem.store.identity import ChannelFolder
-from pipimem.store.journal.records import JournalRecord
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transcript.log import PATIENCE, Transcript
@@ -54,7 +54,7 @@ _RETRIES = 4
 
 
 class CommitRetry(Struct, frozen=True):
-    """A decision for a channel; `now` is the conversation's time, `wall` the journal's."""
+    """A decision for a channel; `now` is the conversation's time, `wall` the real one."""
 
     opened: OpenedChannel
     recalls: Recalls
@@ -72,10 +72,10 @@ class CommitRetry(Struct, frozen=True):
         for _ in range(_RETRIES):
             try:
                 return self._attempted()
-            except CommitUnsure as unsure:
-                has_landed = partial(self._has_landed, unsure)
+            except CommitInDoubt as doubt:
+                has_landed = partial(self._has_landed, doubt)
                 if retry_when_deleted(self.opened.channel_folder, has_landed):
-                    return unsure.committed
+                    return doubt.committed
             except StoreError as error:
                 if not is_worth_retrying(error, self.opened.channel_folder):
                     raise
@@ -103,22 +103,20 @@ class CommitRetry(Struct, frozen=True):
         return done
 
     def _after(self, done: Committed) -> None:
-        """Writes a checkpoint where one is due; a lock that is lost by now leaves it to others."""
+        """End a commit that is durable; what fails here is done with the next."""
         try:
             self.opened.after_writing(self.wall)
-        except (StoreError, OSError):
-            if not self.opened.is_lock_lost:
-                raise
-            _log.info("record %s is committed; its checkpoint is left to others", done.sequence)
+        except (StoreError, OSError) as error:
+            _log.info("change %s is committed; what goes with it waits: %s", done.sequence, error)
 
-    def _has_landed(self, unsure: CommitUnsure) -> bool:
-        """Return whether the record is in the journal, or the notes have its texts.
+    def _has_landed(self, doubt: CommitInDoubt) -> bool:
+        """Return whether the state has the change, or the notes have its texts.
 
-        They have them where the journal was deleted right behind the commit.
+        They have them where the state was deleted right behind the commit.
         """
-        texts = unsure.committed.outcome.texts
+        texts = doubt.committed.outcome.texts
         with self.opened.writing(self.wall, until=0.0) as working_copy:
-            has_landed = working_copy.state.journal.has(unsure.end) or (
+            has_landed = working_copy.state.has(doubt.change) or (
                 bool(texts)
                 and all(working_copy.read_now(file).text == text for file, text in texts.items())
             )
@@ -161,7 +159,7 @@ def retry_when_deleted(channel_folder: ChannelFolder, work: Callable[[], _T]) ->
 def is_worth_retrying(error: StoreError, channel_folder: ChannelFolder) -> bool:
     """Return whether an error came by a lost lock, or by a deletion in `.pipimem/`."""
     return (
-        isinstance(error, LockLost | JournalError)
+        isinstance(error, LockLost | DamagedState)
         or isinstance(error.__cause__, FileNotFoundError)
         or channel_folder.is_deleted
     )
@@ -172,15 +170,17 @@ def is_worth_retrying(error: StoreError, channel_folder: ChannelFolder) -> bool:
 
 @dataclass(slots=True)
 class ChannelStore:
-    """The notes, the journal and the transcript of one channel.
+    """The notes, the state and the transcript of one channel.
 
-    Methods may be called from any thread. Opening reads one small file; journal, ledger and
-    transcript are read at their first use.
+    Methods may be called from any thread. Opening reads one small file; state and transcript are
+    read at their first use.
     """
 
     workspace: WorkspaceStore
     _opened: OpenedChannel
     _recalls: Recalls = field(default_factory=Recalls)
+    # When an entry was first recalled here.
+    _recalled: datetime | None = None
 
     @classmethod
     def open(
@@ -189,13 +189,14 @@ class ChannelStore:
         channel_id: str,
         *,
         create: bool,
-        kind: str = "dm",
+        kind: str = "",
         title: str = "",
         key: bytes | None = None,
     ) -> ChannelStore:
         """The store of a channel.
 
-        `kind` and `key` count when it is new, a `title` also later. Raises `ChannelError` for a
+        `kind` and `key` count when it is new, a `kind` also where nobody gave one before, a
+        `title` at any time. Raises `ChannelError` for a
         folder of another channel and, without `create`, for a channel that is not there.
         """
         new = identity.new(channel_id, kind, title, key, is_derived=not create)
@@ -227,11 +228,13 @@ class ChannelStore:
         return self.channel_folder.identity.key
 
     @property
+    @retried_when_deleted
     @raises_store_error
     def ledger(self) -> Ledger:
         """The ledger without a look at the files: what gates count by."""
         return self._opened.ledger
 
+    @retried_when_deleted
     @raises_store_error
     def notes(self, *, refresh: bool = True) -> Notes:
         """The notes as they stand: the same object while nothing changed.
@@ -273,7 +276,7 @@ class ChannelStore:
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         self._opened.make_for_talk()
         newest = 0
-        # A damaged journal is reported where it is needed; the talk must reach the disk.
+        # A damaged state is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):
             newest = self.ledger.newest_message
         return self.transcript.append(messages, after=newest)
@@ -282,7 +285,7 @@ class ChannelStore:
         """Counts a recall of these entries, and keeps the question, until a commit or `close`."""
         with self._opened.mutex:
             self._recalls.note(ids, when, asked, self._opened.known_sequence)
-            self._opened.now = self._opened.now or when
+            self._recalled = self._recalled or when
 
     def with_pending_recalls(self, notes: Notes) -> Notes:
         """The notes with the recalls that the next commit will write."""
@@ -305,18 +308,9 @@ class ChannelStore:
         """The marks of messages that are never written."""
         return self._opened.off_the_record
 
-    @retried_when_deleted
-    @raises_store_error
-    def checkpoint(self) -> None:
-        """Makes the files alone sufficient, so that the next start reads no journal."""
-        if self.channel_folder.is_deleted:
-            return
-        with self._opened.mutex, self.channel_folder.lock.held():
-            self._opened.checkpoint()
-
     @raises_store_error
     def close(self) -> None:
-        """Writes pending recalls, and a checkpoint of what it wrote; not where they are gone."""
+        """Write pending recalls; not where the channel is gone."""
         with self._opened.mutex:
             if not self.channel_folder.is_deleted:
                 # Counts of recalls are lost with a database that is gone, talk waits on the disk.
@@ -324,12 +318,9 @@ class ChannelStore:
                     self._close()
 
     def _close(self) -> None:
-        if self._opened.now is not None and self._recalls.are_worth_writing(self.ledger):
+        if self._recalled and self._recalls.are_worth_writing(self.ledger):
             self._recalls.are_due = True
-            self.commit(Decision("recalls", Author.RULE), self._opened.now)
-        if self._opened.has_written or self._opened.misses_records():
-            self.checkpoint()
-            self._opened.has_written = False
+            self.commit(Decision("recalls", Author.RULE), self._recalled)
 
     @property
     def is_loaded(self) -> bool:
@@ -344,25 +335,35 @@ class ChannelStore:
         """Frees what was read, unless another thread uses the channel. Pending recalls stay."""
         self._opened.drop_cached()
 
-    def journal_records(self) -> Iterator[JournalRecord]:
-        """What was committed, oldest first, as far back as it is kept.
+    @retried_when_deleted
+    @raises_store_error
+    def changes(self, after: int = 0) -> list[ChangeRecord]:
+        """Return what was committed, oldest first, as far back as it is kept."""
+        return self._opened.loaded().state.changes(after)
 
-        Raises `JournalError` at a damaged line.
-        """
-        return self._opened.loaded().state.journal.records()
+    @retried_when_deleted
+    @raises_store_error
+    def text_of(self, etag: str) -> str | None:
+        """Return the text of an etag that a change names; `None` where it is not kept."""
+        return self._opened.loaded().state.text(etag)
 
     @raises_store_error
-    def past(self) -> Past:
-        """The journal, the texts as it left them, and as they stand. Writes nothing.
+    def set_state_aside(self) -> None:
+        """Give a damaged state another name; the next change begins a new one."""
+        with self._opened.mutex, self.channel_folder.lock.held():
+            self._opened.loaded().state.database.set_aside()
+            self._opened.working_copy = None
 
-        Raises `JournalError` at a damaged line.
-        """
+    @retried_when_deleted
+    @raises_store_error
+    def past(self) -> Past:
+        """Return the changes, the texts as they left them, and as they stand. Writes nothing."""
         with self.reading() as working_copy:
             return Past.of(working_copy, working_copy.fresh_view())
 
     @contextmanager
     def reading(self) -> Iterator[WorkingCopy]:
-        """What is known of the channel, brought up to its journal; other threads wait."""
+        """What is known of the channel, brought up to its newest change; other threads wait."""
         with self._opened.mutex:
             working_copy = self._opened.loaded()
             working_copy.state.catch_up()
@@ -370,15 +371,21 @@ class ChannelStore:
 
     @retried_when_deleted
     @raises_store_error
-    def journal_edits(self, now: datetime, *, only_seen: bool = False) -> None:
-        """Takes edits by hand into the journal; `only_seen`: where the notes last read have any."""
+    def record_edits(self, now: datetime, *, only_seen: bool = False) -> None:
+        """Record edits by hand; `only_seen`: only if the notes that were read last have any."""
         seen = self._opened.working_copy
         if only_seen and (seen is None or not seen.has_unrecorded_edits):
             return
         patience = PATIENCE if only_seen else None  # a turn's end waits no longer for its talk
         with self._opened.writing(now, until=0.0, wait=patience) as working_copy:
-            journal_edits(working_copy, now)
+            record_edits(working_copy, now)
             self._opened.after_writing(now)
+
+    def unreadable(self) -> Mapping[File, str]:
+        """Return the notes that are no text, and why; what is written waits for them."""
+        with self.reading() as working_copy:
+            working_copy.read_notes()
+            return working_copy.unreadable
 
     def archive(self) -> Note:
         """HISTORY.archive.md as it stands; an empty note where there is none."""

@@ -1,11 +1,7 @@
 """Who a channel's folder belongs to, as `.pipimem/channel.json` says, and the making of it.
 
-What pipimem 0.1 wrote (format 1) is read, and brought to format 2. Reading never writes: a
-checkpoint of format 1 is read as one of format 2, a journal without a header as one without chained
-checksums. With the first lock that is taken `channel.json` gets the new number, so that an older
-pipimem refuses the channel from then on; then what waits is carried out, the ledger is written
-anew, and the journal is set aside. Each step can be the last before a kill: what is still of format
-1 is found by its own marks, and brought over later.
+The file also keeps what must outlast the channel's state: how far its talk was consolidated, and
+which texts are not to be learnt again.
 """
 
 from __future__ import annotations
@@ -13,13 +9,17 @@ from __future__ import annotations
 import logging
 import os
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 
+from msgspec import Struct
+
 from pipimem.errors import ChannelError, StoreError
+from pipimem.notes.ledger import Ledger, Tombstone
 from pipimem.store.disk import presence
-from pipimem.store.disk.files import Stamp, put_whole, remove, stamp
+from pipimem.store.disk.files import Stamp, put_whole, stamp
 from pipimem.store.disk.folder_lock import FolderLock, MakeLock, WriteLock
 from pipimem.store.disk.syscalls import (
     make_folder,
@@ -27,10 +27,11 @@ from pipimem.store.disk.syscalls import (
     read_if_there,
     sync_folder,
 )
-from pipimem.store.journal.records import FORMAT
 from pipimem.text import json_lines
 from pipimem.text.json_codec import decoded, encoded
 
+FORMAT = 3
+"""The number of the format of a channel's folder, as docs/reference/format.md has it."""
 KEY_BYTES = 32
 
 _log = logging.getLogger("pipimem")
@@ -42,8 +43,9 @@ class DamagedIdentity(ChannelError):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A channel: its id, its `kind` (`dm` or `group`), its title, and the key of its entry ids.
+    """A channel: its id, its `kind`, its title, and the key of its entry ids.
 
+    The kind is `dm` or `group`, or empty where no host gave one: then it counts as a group.
     `format` is that of its folder.
     """
 
@@ -52,6 +54,32 @@ class Identity:
     title: str
     key: bytes = field(repr=False)
     format: int = FORMAT
+
+
+class Kept(Struct, frozen=True):
+    """What of a channel's ledger stands in `channel.json`, for the loss of its state.
+
+    `tombstones` have by name the number of the newest message that a text is not learnt from.
+    `has_state` is whether the channel had a state.
+    """
+
+    cursor: int = 0
+    tombstones: Mapping[str, int] = {}
+    has_state: bool = False
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> Kept:
+        """Return what is kept of a ledger."""
+        stones = ledger.tombstones.items()
+        upto = {name: stone.upto for name, stone in stones}
+        return cls(ledger.cursor, upto, has_state=ledger.sequence > 0)
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger of a channel that has lost its state."""
+        stones = {name: Tombstone("", upto) for name, upto in self.tombstones.items()}
+        at = self.cursor
+        return Ledger(cursor=at, boundary=at, refreshed=at, epoch_start=at, tombstones=stones)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +92,28 @@ class _Saved:
     title: str
     key: str = field(repr=False)
     key_sum: str | None = None
+    cursor: int = 0
+    tombstones: Mapping[str, int] = field(default_factory=dict)
+    has_state: bool = False
 
 
 def load(folder: Path) -> Identity | None:
-    """Reads `channel.json`; `None` where there is none.
+    """Read who a folder belongs to; `None` where it has no `channel.json`.
 
     Raises `ChannelError` for one of a newer pipimem, `DamagedIdentity` for one that cannot be
     understood.
     """
+    found = _loaded(folder)
+    return found[0] if found else None
+
+
+def load_kept(folder: Path) -> Kept | None:
+    """Read what `channel.json` keeps of the ledger; `None` where there is no such file."""
+    found = _loaded(folder)
+    return found[1] if found else None
+
+
+def _loaded(folder: Path) -> tuple[Identity, Kept] | None:
     path = _path(folder)
     data = read_if_there(path)
     if data is None:
@@ -93,15 +135,31 @@ def load(folder: Path) -> Identity | None:
             "then adopted again, its Markdown untouched; but its key is gone, so entries get other "
             "ids, and what was forgotten or deleted by hand may be learnt again from older talk."
         ) from error
-    return Identity(saved.id, saved.kind, saved.title, key, saved.format)
+    identity = Identity(saved.id, saved.kind, saved.title, key, saved.format)
+    return identity, Kept(saved.cursor, saved.tombstones, saved.has_state)
 
 
-def save(folder: Path, identity: Identity) -> None:
-    """Writes `channel.json`, synced."""
-    key = identity.key.hex()
-    saved = _Saved(FORMAT, identity.id, identity.kind, identity.title, key, _checksum(key))
-    put_whole(_path(folder), json_lines.line(encoded(saved)))
+def save(folder: Path, identity: Identity, kept: Kept) -> None:
+    """Write `channel.json`, synced with its name."""
+    write(folder, identity, kept)
     sync_folder(folder / ".pipimem")
+
+
+def write(folder: Path, identity: Identity, kept: Kept) -> None:
+    """Write `channel.json`, synced; its name is, once the folder is."""
+    key = identity.key.hex()
+    saved = _Saved(
+        FORMAT,
+        identity.id,
+        identity.kind,
+        identity.title,
+        key,
+        _checksum(key),
+        kept.cursor,
+        kept.tombstones,
+        kept.has_state,
+    )
+    put_whole(_path(folder), json_lines.line(encoded(saved)))
 
 
 def _checksum(key: str) -> str:
@@ -142,6 +200,8 @@ class ChannelFolder:
     # another disk long after its channels were made, and people may delete `.pipimem/` at any time.
     settled: Stamp | None = None
     make_lock: MakeLock = FolderLock
+    # What `channel.json` keeps of the ledger, as last read or written; `None` without that file.
+    kept: Kept | None = None
 
     def __post_init__(self) -> None:
         self.lock = self.make_lock(self.own / "lock")
@@ -192,13 +252,13 @@ class ChannelFolder:
         Returns whether what was read was read under another key, or is gone.
         """
         try:
-            standing = load(self.folder)
+            found = _loaded(self.folder)
         except DamagedIdentity:
             if not self.is_saved:
                 raise
-            standing = None
-        if standing is None:
-            save(self.folder, self.identity)
+            found = None
+        if found is None:
+            save(self.folder, self.identity, self.kept or Kept())
             if not self.is_saved:
                 return False
             _log.warning(
@@ -207,15 +267,27 @@ class ChannelFolder:
                 "known as far as other files have it.",
                 _path(self.folder),
             )
-            return not presence.exists(self.own / "journal.jsonl")
+            return not presence.exists(self.own / "state.db")
+        standing, kept = found
+        self.kept = kept
         if standing.id != self.identity.id:
             raise ChannelError(of_another(self.folder, standing.id, self.identity.id))
         is_another_key = standing.key != self.identity.key
         self.identity = standing if self.is_saved else replace(self.identity, key=standing.key)
         if self.identity != standing:
-            remove(self.own / "unread")  # of format 1: texts that nobody had read
-            save(self.folder, self.identity)
+            save(self.folder, self.identity, kept)
         return is_another_key
+
+    def keep_ledger(self, ledger: Ledger) -> None:
+        """Write what must outlast the state to `channel.json`, where it is another than before.
+
+        The caller holds the lock.
+        """
+        kept = Kept.of(ledger)
+        if kept == self.kept:
+            return
+        write(self.folder, self.identity, kept)
+        self.kept, self.settled = kept, stamp(_path(self.folder))
 
 
 def _path(folder: Path) -> Path:

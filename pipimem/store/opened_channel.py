@@ -1,4 +1,4 @@
-"""A channel's folder in use: what was read of it, who may write to it, and its checkpoints."""
+"""A channel's folder in use: what was read of it, and who may write to it."""
 
 from __future__ import annotations
 
@@ -10,13 +10,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
+from msgspec import structs
+
+from pipimem.errors import (
+    ChannelError,
+    DatabaseUnavailable,
+    LockLost,
+    LockTimeout,
+    StoreError,
+    UnreadableNote,
+)
 from pipimem.notes.kinds import NOTE_FILES, File
-from pipimem.notes.ledger import Ledger, fresh_ledger
-from pipimem.notes.notes import Note, Notes, newest_end
+from pipimem.notes.ledger import UNKNOWN, Ledger, Record
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Trust
+from pipimem.state.channel_state import SCHEMA, ChannelState
+from pipimem.state.sqlite import SqliteDatabase
+from pipimem.state.texts import Texts
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
-from pipimem.store.commit.publish import is_unfinished, publish
+from pipimem.store.commit.publish import publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, read_text, real_path, sweep
@@ -24,15 +37,16 @@ from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
 from pipimem.store.forget.cleaning import clean_archive_again
-from pipimem.store.identity import ChannelFolder, Identity
-from pipimem.store.journal.records import FORMAT
-from pipimem.store.journal.state import State
+from pipimem.store.identity import FORMAT, ChannelFolder, Identity, Kept
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
+# The record of an entry whose own is lost.
+_OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
+STATE = "state.db"
 _Test = Callable[[WorkingCopy], bool]
 
 
@@ -49,8 +63,7 @@ class OpenedChannel:
     mutex: threading.RLock = field(default_factory=threading.RLock)
     # `None` where nothing is read.
     working_copy: WorkingCopy | None = None
-    # The time of the newest writing, for the checkpoint behind it.
-    now: datetime | None = None
+    # Whether this object has held the lock to write.
     has_written: bool = False
     # Kept while other hosts may write here, too; `None` on one host.
     shared: SharedFolder | None = None
@@ -67,17 +80,18 @@ class OpenedChannel:
         with store_errors("open", workspace.folder_of(channel_id)):
             folder = _not_astray(workspace.folder_of(channel_id), workspace.root)
             is_there = presence.is_folder(folder)
-        saved = identity.load(folder)
+        saved, kept = identity.load(folder), identity.load_kept(folder)
         if saved is not None and saved.id != channel_id:
             raise ChannelError(identity.of_another(folder, saved.id, channel_id))
         if saved is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
         refuse_moved(folder / ".pipimem", channel_id)
         known = saved or new
-        if create and new.title:
-            known = replace(known, title=new.title)
+        if create:
+            known = replace(known, title=new.title or known.title, kind=known.kind or new.kind)
         known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
+        ours.kept = kept
         transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
         opened = cls(workspace.root, ours, transcript, shared=workspace.shared(folder))
         if create:
@@ -157,6 +171,7 @@ class OpenedChannel:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
         with self.mutex:
             self._refuse_moved()
+            self.channel_folder.kept = self.kept
             if self.channel_folder.make_channel(timeout):
                 self.working_copy = None
 
@@ -175,18 +190,41 @@ class OpenedChannel:
         """The working copy, read at its first use."""
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
-            state = State.load(folder, self._concluded, self.transcript.lock.check)
+            path, owner = self.channel_folder.own / STATE, self.channel_folder.identity.id
+            database = SqliteDatabase(path, SCHEMA, owner)
+            state = ChannelState(database, Texts(key), self._concluded)
+            state.catch_up()
             beside = self.transcript.spool.watched if self.transcript.spool else ()
             self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
         return self.working_copy
 
-    def _concluded(self) -> Ledger:
-        """What HISTORY.md and the transcript tell of a channel without checkpoint and journal."""
-        if not self.transcript.last_number:
-            return Ledger()
-        text = read_text(self.channel_folder.folder / File.HISTORY, self.root) or ""
-        history = Note.read(File.HISTORY, text, self.channel_folder.identity.key)
-        return fresh_ledger(self.transcript.messages(), newest_end(history))
+    def _concluded(self) -> tuple[Ledger, bool]:
+        """Return the ledger of a channel without a state, and whether it had one.
+
+        Where somebody spoke, an entry that nothing is known of may be anybody's: in a group it
+        binds nobody.
+        """
+        ledger, was_there = self.kept.ledger, self.kept.has_state
+        is_lost = was_there or self.channel_folder.kept is None
+        if is_lost and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
+            text = self._memory_text()
+            note = Note.read(File.MEMORY, text, self.channel_folder.identity.key)
+            records = {entry.id: _OF_NOBODY for entry in note.entries if entry.bullet}
+            ledger = structs.replace(ledger, records=records)
+        return ledger, was_there
+
+    def _memory_text(self) -> str:
+        try:
+            return read_text(self.channel_folder.folder / File.MEMORY, self.root) or ""
+        except UnreadableNote:
+            return ""
+
+    @property
+    def kept(self) -> Kept:
+        """What outlasts the state; without `channel.json` all that was said counts as seen."""
+        if self.channel_folder.kept is None:
+            return Kept(cursor=self.transcript.last_number)
+        return self.channel_folder.kept
 
     def _ready(self, now: datetime, until: float) -> WorkingCopy | None:
         """The working copy, with what a crash or another process left unfinished finished.
@@ -195,41 +233,31 @@ class OpenedChannel:
         """
         working_copy = self.loaded()
         if not self.has_written:
-            for folder in (self.channel_folder.own, self.channel_folder.own / "versions"):
-                sweep(folder)
-        working_copy.state.catch_up(is_to_write=True)
-        working_copy.state.accept_files()
-        found = map(working_copy.read_now, NOTE_FILES)
-        saving = any(map(working_copy.is_locked_by_editor, NOTE_FILES, found))
+            sweep(self.channel_folder.own)
+        working_copy.state.catch_up()
+        found = {file: working_copy.read_now(file) for file in NOTE_FILES}
+        saving = any(
+            working_copy.is_locked_by_editor(file, each)
+            for file, each in found.items()
+            if not each.problem
+        )
         if saving and time.monotonic() < until:
             return None
         publish(working_copy, now)
         self.transcript.take_in_spool()
-        if working_copy.state.place.is_of_format_1:
-            self.now = now
-            self.checkpoint()
         forgetting.resume(working_copy, self.transcript, now)
         clean_archive_again(working_copy, now)
+        self.has_written = True
         return working_copy
 
     def after_writing(self, now: datetime) -> None:
-        """Writes a checkpoint where enough records gathered. The caller holds the lock."""
-        self.now, self.has_written = now, True
-        if self.loaded().state.is_due:
-            self.checkpoint()
+        """Write to `channel.json` what must outlast the state, and prune that, once a day.
 
-    def checkpoint(self) -> None:
-        """Makes the files alone sufficient, if they are not. The caller holds the lock."""
-        working_copy = self.loaded()
-        working_copy.state.catch_up()
-        working_copy.state.accept_files()
-        if self.now is not None:
-            publish(working_copy, self.now)
-        if not working_copy.state.has_news or is_unfinished(working_copy):
-            return
-        texts = {file: working_copy.state.known_text(file, "") for file in NOTE_FILES}
-        kept = {file: text for file, text in texts.items() if text is not None}
-        working_copy.state.checkpoint(kept, self.now)
+        The caller holds the lock.
+        """
+        state = self.loaded().state
+        self.channel_folder.keep_ledger(state.ledger)
+        state.prune(now)
 
     def take_in_spool(self) -> None:
         """Adds talk that waits beside the transcript to it, if there is any."""
@@ -271,13 +299,6 @@ class OpenedChannel:
         except LockLost:
             return True
         return False
-
-    def misses_records(self) -> bool:
-        """Whether this object wrote here and records are lost since: it has read them."""
-        if self.channel_folder.settled is None or self.working_copy is None:
-            return False
-        self.working_copy.state.catch_up()
-        return self.working_copy.state.is_cut
 
 
 def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from pipimem.errors import DamagedState
 from pipimem.state import schedule
 from pipimem.state.schedule import ScheduledVisit
-from pipimem.state.sqlite import DamagedState
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.workspace_state import WorkspaceState
 

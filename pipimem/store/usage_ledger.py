@@ -9,11 +9,10 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from pipimem.errors import LockLost
+from pipimem.errors import DamagedState, LockLost
 from pipimem.notes.usage import Reservation, Usage, UsageCursor
 from pipimem.state import usage as calls
 from pipimem.state.rows import Rows
-from pipimem.state.sqlite import DamagedState
 from pipimem.store.workspace_state import WorkspaceState
 
 _NAME_BYTES = 8

@@ -14,11 +14,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipimem.errors import StoreError
+from pipimem.errors import DamagedState, StoreError
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.state import schedule, usage
 from pipimem.state.rows import Rows, Schema
-from pipimem.state.sqlite import DamagedState, SqliteDatabase, set_aside
+from pipimem.state.sqlite import SqliteDatabase, set_aside
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.folder_lock import FolderLock
@@ -78,7 +78,7 @@ class WorkspaceState(Struct, frozen=True):
                         _import(rows, path)
                     yield rows
             except DamagedState:
-                set_aside(self.database.path)
+                self.database.set_aside()
                 raise
             _remove(older)
 

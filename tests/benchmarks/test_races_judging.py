@@ -27,13 +27,13 @@ def channel(tmp_path: Path) -> ChannelStore:
 def saved(channel: ChannelStore, old: str, new: str, typed: str = "", deleted: str = "") -> Save:
     """What a hand that has the text `old` leaves in the file, seen by the runtime."""
     (channel.folder / "MEMORY.md").write_text(new)
-    channel.commit(fact(f"noticed {len(list(channel.journal_records()))}"), NOW)
+    channel.commit(fact(f"noticed {len(list(channel.changes()))}"), NOW)
     return Save(old, is_read=True, text=new, typed=typed, deleted=deleted)
 
 
 def judged(channel: ChannelStore, past: list[Save]) -> tuple[bool, bool]:
     """Whether the line stands, and what the judge says of its deletion."""
-    seen = list(looks(channel.journal_records(), past))
+    seen = list(looks(channel.changes(), past))
     assert story(LINE, past, seen).startswith("- quartz")
     return LINE in (channel.folder / "MEMORY.md").read_text(), is_ambiguous(LINE, past, seen)
 

@@ -73,11 +73,7 @@ def said(answer: dict[str, object]) -> Reply:
 def actors(root: Path) -> list[str]:
     """Who stands in the journal for what changed a file."""
     store = ChannelStore.open(WorkspaceStore.open(root), "room", create=False)
-    return [
-        record.actor
-        for record in store.journal_records()
-        if record.task in {"refresh", "consolidate"}
-    ]
+    return [record.actor for record in store.changes() if record.task in {"refresh", "consolidate"}]
 
 
 async def test_with_the_budget_spent_the_rules_go_on(

@@ -226,7 +226,7 @@ class Living(RuleBasedStateMachine):
 
     @invariant()
     def the_journal_is_whole(self) -> None:
-        numbers = [record.sequence for record in self.channel.journal_records()]
+        numbers = [record.sequence for record in self.channel.changes()]
         assert numbers == list(range(1, len(numbers) + 1))
 
 

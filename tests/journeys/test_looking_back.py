@@ -120,12 +120,12 @@ def by_hand(channel: ChannelStore, text: str, place: int, *, drops: bool) -> Non
     path.write_text("".join(lines))
     # Saved a while ago: a file cut just now is an editor at work, and waited for.
     os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 60))
-    channel.journal_edits(NOW)
+    channel.record_edits(NOW)
 
 
 def take_back(channel: ChannelStore, place: int) -> bool:
     """One of the changes, if it can be."""
-    numbers = [record.sequence for record in channel.journal_records() if record.files]
+    numbers = [record.sequence for record in channel.changes() if record.files]
     if not numbers:
         return False
     try:
@@ -163,7 +163,7 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
     """
     with a_channel() as channel:
         lived(channel, steps)
-        records = {record.sequence: record for record in channel.journal_records()}
+        records = {record.sequence: record for record in channel.changes()}
         whole, before = (
             {p.name: p.read_bytes() for p in channel.folder.glob("*.md")},
             memory(channel),
@@ -171,7 +171,7 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
         if not take_back(channel, place):
             assert {p.name: p.read_bytes() for p in channel.folder.glob("*.md")} == whole
             return
-        newest = list(channel.journal_records())[-1]
+        newest = list(channel.changes())[-1]
         if newest.sequence in records:
             return
         past, undone = channel.past(), int(newest.correlation)

@@ -13,7 +13,6 @@ OLD = Ledger(
     records={"a": Record(Trust.HUMAN), "b": Record(Trust.INFERRED)},
     tombstones={"t": Tombstone("over", 4)},
     jobs={"tidy": Job(failures=1)},
-    etags={"MEMORY.md": "1"},
 )
 
 
@@ -37,13 +36,11 @@ def test_records_are_merged_by_name_and_none_takes_one_out() -> None:
             records={"b": None, "c": Record(Trust.EXPLICIT), "never": None},
             tombstones={"t": None, "b": Tombstone("replaced", 12)},
             jobs={"fold": Job(failures=2)},
-            etags={"MEMORY.md": "2"},
         )
     )
     assert new.records == {"a": Record(Trust.HUMAN), "c": Record(Trust.EXPLICIT)}
     assert new.tombstones == {"b": Tombstone("replaced", 12)}
     assert new.jobs == {"tidy": Job(failures=1), "fold": Job(failures=2)}
-    assert new.etags == {"MEMORY.md": "2"}
     assert sorted(OLD.records) == ["a", "b"]
 
 

@@ -8,10 +8,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-
-from pipimem.errors import LockLost, StoreError
+from pipimem.errors import DamagedState, LockLost, StoreError
 from pipimem.state.rows import Schema
-from pipimem.state.sqlite import DamagedState, SqliteDatabase
+from pipimem.state.sqlite import SqliteDatabase
 
 TABLES = (
     "create table owner (id blob not null)",
@@ -43,9 +42,14 @@ def test_reading_makes_no_file(database: SqliteDatabase) -> None:
 
 def test_a_transaction_is_all_or_nothing(database: SqliteDatabase) -> None:
     put(database, b"kept")
-    with pytest.raises(KeyError), database.writing() as rows:
-        rows.run("insert into word (body) values (?)", b"lost")
-        raise KeyError
+
+    def fail() -> None:
+        with database.writing() as rows:
+            rows.run("insert into word (body) values (?)", b"lost")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert words(database) == [b"kept"]
 
 
@@ -62,7 +66,7 @@ def test_every_connection_has_the_settings_that_a_power_cut_needs(
 
 def test_nothing_lies_beside_the_file_at_rest(database: SqliteDatabase) -> None:
     put(database, b"a")
-    assert os.listdir(database.path.parent) == ["state.db"]
+    assert [path.name for path in database.path.parent.iterdir()] == ["state.db"]
     assert database.path.stat().st_mode & 0o777 == 0o600
 
 
@@ -122,9 +126,14 @@ def test_an_older_layout_is_brought_up_by_the_next_writer(
 
 def test_a_file_that_is_deleted_in_a_transaction_is_told(database: SqliteDatabase) -> None:
     put(database, b"a")
-    with pytest.raises(LockLost), database.writing() as rows:
-        database.path.unlink()
-        rows.run("insert into word (body) values (?)", b"b")
+
+    def write() -> None:
+        with database.writing() as rows:
+            database.path.unlink()
+            rows.run("insert into word (body) values (?)", b"b")
+
+    with pytest.raises(LockLost):
+        write()
     assert words(database) == []
 
 

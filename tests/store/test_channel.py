@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from pipimem.errors import ChannelError, JournalError, LockTimeout, StoreError, UnreadableNote
+from pipimem.errors import ChannelError, LockTimeout, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
@@ -28,11 +28,11 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish, working_copy
 from pipimem.store.disk import exchange
 from pipimem.store.disk.folder_lock import FolderLock
-from pipimem.store.journal import journal, state
 from pipimem.store.workspace import WorkspaceStore
 
 Add = Callable[..., Decision]
@@ -148,7 +148,7 @@ def test_a_channel_folder_may_not_lead_out(workspace: WorkspaceStore, tmp_path: 
 def test_a_newer_format_is_not_touched(channel: ChannelStore) -> None:
     """An old pipimem says so instead of guessing."""
     path = channel.folder / ".pipimem" / "channel.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 3}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "format": 4}))
     with pytest.raises(ChannelError, match="newer pipimem"):
         again(channel)
 
@@ -196,7 +196,7 @@ def test_a_commit_is_there_for_everybody(channel: ChannelStore, now: datetime, a
         notes = store.notes()
         assert notes.ledger.cursor == 4
         assert notes.ledger.records[notes.memory.entries[0].id].trust is Trust.INFERRED
-    record = next(channel.journal_records())
+    record = channel.changes()[0]
     assert (record.task, record.author, record.actor) == ("consolidate", Author.MODEL, "offline")
     assert [change.after for change in record.changes] == ["alice likes tea"]
 
@@ -218,7 +218,7 @@ def test_all_files_go_together(channel: ChannelStore, now: datetime, add: Add) -
     assert "- buy tea" in (channel.folder / "SESSION.md").read_text()
     assert "- tea, mostly" in (channel.folder / "HISTORY.md").read_text()
     assert channel.archive().text == f"## {heading}\n\n- they spoke of tea\n"
-    assert [record.sequence for record in channel.journal_records()] == [1, 2]
+    assert [record.sequence for record in channel.changes()] == [1, 2]
 
 
 def test_nothing_to_do_writes_nothing(channel: ChannelStore, now: datetime, add: Add) -> None:
@@ -338,9 +338,10 @@ def test_an_edit_is_journalled_before_a_commit(
         "手写的一条",
         "bob likes tea",
     ]
-    edit = list(channel.journal_records())[1]
+    edit = channel.changes()[1]
     assert (edit.sequence, edit.author, done.sequence) == (2, Author.EDITOR, 3)
-    assert edit.files[File.MEMORY].splices[0].added == ("- 手写的一条\n",)
+    after = channel.text_of(edit.files[File.MEMORY].after)
+    assert after == "# Memory\n\n## Facts\n\n- alice likes tea\n- 手写的一条\n"
 
 
 def test_an_edit_made_while_nobody_ran_is_seen(
@@ -407,7 +408,7 @@ def test_a_save_right_before_the_rename_survives(
     """
     channel.commit(add("alice likes tea"), now)
     path = channel.folder / "MEMORY.md"
-    real = state.Journal.append
+    real = ChannelState.append
 
     def append(*args: object) -> object:
         done = real(*args)  # type: ignore[arg-type]
@@ -417,7 +418,7 @@ def test_a_save_right_before_the_rename_survives(
             raise KeyboardInterrupt
         return done
 
-    monkeypatch.setattr(state.Journal, "append", append)
+    monkeypatch.setattr(ChannelState, "append", append)
     if killed:
         with pytest.raises(KeyboardInterrupt):
             channel.commit(add("bob likes tea"), now)
@@ -472,57 +473,44 @@ def test_a_file_that_stays_empty_was_meant(channel: ChannelStore, now: datetime,
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\0", "caf\u00e9".encode("latin-1")])
-def test_what_is_no_text_stops_the_commit(
+def test_what_is_no_text_keeps_the_channel_at_work(
     channel: ChannelStore, now: datetime, add: Add, data: bytes
 ) -> None:
-    """With a sentence; the file is byte for byte what it was, and nothing of the decision is
-    done.
-    """
-    (channel.folder / "MEMORY.md").write_bytes(data)
-    with pytest.raises(UnreadableNote):
-        channel.notes()
-    with pytest.raises(UnreadableNote):
-        channel.commit(add("alice likes tea", cursor=4), now)
-    assert (channel.folder / "MEMORY.md").read_bytes() == data
-    assert channel.ledger.cursor == 0
+    """The last good text serves, and what is remembered meanwhile waits for the file."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea"), now)
+    path.write_bytes(data)
+    channel.commit(add("bob likes tea", cursor=4), now)
+    for store in (channel, again(channel)):
+        texts = [entry.text for entry in store.notes().memory.entries]
+        assert texts == ["alice likes tea", "bob likes tea"]
+        assert store.ledger.cursor == 4
+    assert path.read_bytes() == data
+    assert list(channel.unreadable()) == [File.MEMORY]
+    path.write_text("# Memory\n\n## Facts\n\n- alice likes tea\n- typed\n")
+    channel.commit(add("carol likes tea"), now)
+    texts = [entry.text for entry in again(channel).notes().memory.entries]
+    assert sorted(texts) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed"]
+    assert channel.unreadable() == {}
 
 
 # ── what can be rebuilt
 # ───────────────────────────────────────────────────────────────────────────────────
 
 
-def test_a_checkpoint_spares_the_journal(channel: ChannelStore, now: datetime, add: Add) -> None:
-    """Closing folds the journal into one file; the next start has the same ledger."""
-    channel.commit(add("alice likes tea", cursor=4), now)
-    channel.close()
-    ledger = channel.ledger
-    assert again(channel).ledger == ledger
-    (channel.folder / ".pipimem" / "ledger.json").write_text("{")
-    assert again(channel).ledger == ledger
-
-
-def test_many_commits_make_checkpoints(
-    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A start after a kill has no more than that to fold; journals are rotated and read on."""
-    monkeypatch.setattr(state, "_CHECKPOINT_AFTER", 5)
-    monkeypatch.setattr(journal, "_ROTATE_AT", 3000)
+def test_the_next_start_has_the_same_ledger(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """With all changes, in one process or in another."""
     for number in range(23):
         channel.commit(add(f"fact number {number}", cursor=number), now)
     assert again(channel).ledger == channel.ledger
     assert again(channel).notes().memory == channel.notes().memory
-    assert len(channel._opened.loaded().state.journal.parts()) > 1
-    assert [record.sequence for record in again(channel).journal_records()] == list(range(1, 24))
-    (channel.folder / ".pipimem" / "ledger.json").unlink()
-    assert again(channel).ledger == channel.ledger
+    assert [record.sequence for record in again(channel).changes()] == list(range(1, 24))
 
 
 def test_without_our_own_state_no_memory_is_lost(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """`.pipimem` can be deleted: the Markdown is the memory, and HISTORY says how far it has
-    come.
-    """
+    """`.pipimem` can be deleted: the Markdown is the memory, and no older talk is learnt again."""
     times = [now + timedelta(minutes=10 * number) for number in range(6)]
     channel.append([Message.user(f"text {number}", time=time) for number, time in enumerate(times)])
     block = AddBlock(times[0], times[3], "tea", (Bullet("they spoke of tea", ("m1",)),))
@@ -532,22 +520,45 @@ def test_without_our_own_state_no_memory_is_lost(
     channel.close()
     shutil.rmtree(channel.folder / ".pipimem")
     second = again(channel)
-    assert second.notes().ledger.cursor == 4
+    assert second.notes().ledger.cursor == 6
     assert [entry.text for entry in second.notes().memory.entries] == ["alice likes tea"]
     second.append([Message.user("more", time=times[5] + timedelta(minutes=1))])
     second.commit(add("bob likes tea"), now)
-    assert again(second).ledger.cursor == 4
+    assert again(second).ledger.cursor == 6
     assert (channel.folder / File.HISTORY).read_bytes() == texts[File.HISTORY]
 
 
-def test_a_damaged_journal_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
-    """The sentence names file and line; the Markdown is untouched."""
-    for name in ("alice", "bob", "carol"):
-        channel.commit(add(f"{name} likes tea"), now)
-    path = channel.folder / ".pipimem" / "journal.jsonl"
-    path.write_bytes(path.read_bytes().replace(b"bob", b"rob"))
-    with pytest.raises(JournalError, match=r"journal\.jsonl, line 3"):
-        again(channel).notes()
+def test_a_lost_state_is_made_anew_with_the_cursor(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """`channel.json` has how far the talk was consolidated, and what is not learnt again."""
+    channel.commit(add("alice likes tea", "bob likes tea", cursor=4), now)
+    path = channel.folder / "MEMORY.md"
+    path.write_text(path.read_text().replace("- bob likes tea\n", ""))
+    channel.record_edits(now)
+    stones = channel.ledger.tombstones.keys()
+    (channel.folder / ".pipimem" / "state.db").unlink()
+    for store in (channel, again(channel)):
+        assert [entry.text for entry in store.notes().memory.entries] == ["alice likes tea"]
+        assert store.ledger.cursor == 4
+        assert store.ledger.tombstones.keys() == stones
+    channel.commit(add("carol likes tea"), now)
+    assert [record.sequence for record in again(channel).changes()] == [1]
+
+
+def test_a_damaged_state_is_set_aside(channel: ChannelStore, now: datetime, add: Add) -> None:
+    """With the next change, by name; the notes count as they stand."""
+    channel.commit(add("alice likes tea", cursor=4), now)
+    path = channel.folder / ".pipimem" / "state.db"
+    path.write_bytes(b"no database" * 100)
+    second = again(channel)
+    second.commit(add("bob likes tea"), now)
+    assert [entry.text for entry in again(channel).notes().memory.entries] == [
+        "alice likes tea",
+        "bob likes tea",
+    ]
+    assert again(channel).ledger.cursor == 4
+    assert path.with_name("state.db.damaged").read_bytes() == b"no database" * 100
 
 
 # ── a disk that refuses
@@ -555,7 +566,7 @@ def test_a_damaged_journal_is_told(channel: ChannelStore, now: datetime, add: Ad
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS])
-@pytest.mark.parametrize("call", ["write", "fsync", "fdatasync"])
+@pytest.mark.parametrize("call", ["write", "fsync"])
 def test_a_disk_that_refuses_leaves_everything(
     channel: ChannelStore,
     now: datetime,
@@ -576,9 +587,7 @@ def test_a_disk_that_refuses_leaves_everything(
         with pytest.raises(StoreError, match="disk is"):
             channel.commit(add("bob likes tea", cursor=7), now)
     after = everything(channel.folder)
-    assert {name: data for name, data in after.items() if "versions" not in name} == {
-        name: data for name, data in before.items() if "versions" not in name
-    }
+    assert after == before
     assert channel.ledger.cursor == 0
     channel.commit(add("bob likes tea", cursor=7), now)
     assert again(channel).ledger.cursor == 7
@@ -587,7 +596,7 @@ def test_a_disk_that_refuses_leaves_everything(
 def test_a_rename_that_fails_is_done_later(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The journal has it: it is acknowledged, shown at once, and in the file as soon as the disk
+    """The state has it: it is acknowledged, shown at once, and in the file as soon as the disk
     lets it.
     """
     channel.commit(add("alice likes tea"), now)
@@ -639,7 +648,7 @@ def test_edits_that_a_turn_saw_wait_no_longer_for_another_writer_than_talk_does(
     before = channel.ledger.sequence
     other = again(channel)
     with other.channel_folder.lock.held(), pytest.raises(LockTimeout):
-        channel.journal_edits(now, only_seen=True)
+        channel.record_edits(now, only_seen=True)
     assert channel.ledger.sequence == before
-    channel.journal_edits(now, only_seen=True)
+    channel.record_edits(now, only_seen=True)
     assert channel.ledger.sequence == before + 1

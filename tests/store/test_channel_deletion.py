@@ -13,24 +13,24 @@ import pytest
 from pipimem.errors import StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.operations import Decision
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import commit, publish
-from pipimem.store.journal.state import State
 from pipimem.store.workspace import WorkspaceStore
 
 Add = Callable[..., Decision]
 
 STEPS = (
     (commit, "_acknowledged"),
-    (publish, "_prepare"),
-    (State, "append"),
+    (publish, "prepare_file"),
+    (ChannelState, "append"),
     (commit, "publish"),
     (publish, "_exchange"),
 )
 # The whole folder, and files of it.
-NAMES = ("", "journal.jsonl", "lock", "channel.json", "ledger.json", "versions")
+NAMES = ("", "state.db", "lock", "channel.json")
 # And these two, one after the other: who repeats the commit is hit again.
-PAIRS = product(("journal.jsonl", "lock"), ("", "journal.jsonl", "lock"))
+PAIRS = product(("state.db", "lock"), ("", "state.db", "lock"))
 DELETIONS = (*((name,) for name in NAMES), *PAIRS)
 
 

@@ -169,7 +169,7 @@ def _look_at_earlier(store: ChannelStore, gathering: Gathering) -> None:
     what one brought that was taken back may come again.
     """
     brought: dict[int, set[str]] = {}
-    for record in store.journal_records():
+    for record in store.changes():
         if record.task == IMPORT:
             names = (name for name, known in record.delta.records.items() if known)
             brought[record.sequence] = {name.rpartition(":")[2] for name in names}
@@ -250,7 +250,7 @@ def _add_to(run: ImportRun, target: ImportTarget) -> Iterator[ImportedChannel]:
     store = target.standing
     if store is None:
         return
-    store.journal_edits(run.now)
+    store.record_edits(run.now)
     first = store.transcript.last_number + 1
     key, before = key_mark(store.folder), store.ledger.sequence
     begun = ImportedChannel(target.name, key, first=first, before=before)

@@ -50,7 +50,7 @@ def _note(workspace: WorkspaceStore, number: int, name: str, before: int) -> Non
     """Adds to the line of an import what was learnt in a channel after the record `before`."""
     log = ImportLog(workspace.root / ".pipimem")
     store = ChannelStore.open(workspace, name, create=False)
-    changed = (one for one in store.journal_records() if one.sequence > before and one.files)
+    changed = (one for one in store.changes() if one.sequence > before and one.files)
     ours = tuple(one.sequence for one in changed if one.author is Author.MODEL)
     found = log.chosen(number)
     channels = [

@@ -108,7 +108,7 @@ def _clean(
 
 def _undone(store: ChannelStore, changes: Sequence[int], now: datetime) -> int:
     """Takes changes back, the newest first, but those that were; how many."""
-    already = {one.correlation for one in store.journal_records() if one.task == UNDO}
+    already = {one.correlation for one in store.changes() if one.task == UNDO}
     wanted = [number for number in sorted(changes, reverse=True) if str(number) not in already]
     for number in wanted:
         undo(store, number, now, actor=_ACTOR)
@@ -124,7 +124,7 @@ def _changes(
     upto = later.before if later else None
     return [
         one.sequence
-        for one in store.journal_records()
+        for one in store.changes()
         if one.task == IMPORT and one.actor == kind and one.files
         if one.sequence > channel.before and (upto is None or one.sequence <= upto)
     ]

@@ -1,30 +1,30 @@
 """One decision on the freshest texts, as one atomic commit of all the files it touches.
 
-Prepared texts, synced with their names, then the journal (from here on it is acknowledged), then
-each file in exchange for the prepared one. A crash before the journal leaves everything as it was;
-after it, the prepared texts tell the next lock holder what is still to be done.
+Prepared texts, synced with their names, then the transaction (from here on it is acknowledged),
+then each file in exchange for the prepared one. A crash before the transaction leaves everything as
+it was; after it, the prepared texts tell the next lock holder what is still to be done.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from os import urandom
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from pipimem.errors import LockLost, StoreError
+from pipimem.errors import CommitUnsure, LockLost, StoreError
 from pipimem.notes.apply import applied
-from pipimem.notes.kinds import NOTE_FILES, File, etag
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
 from pipimem.notes.notes import Notes, Outcome, Refusal
 from pipimem.notes.operations import Decision, Progress
-from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record, file_change
+from pipimem.state.changes import ChangeRecord, FileChange, RefusedLine
+from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record
 from pipimem.store.commit.publish import acknowledge, archive_state, prepare_file, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import refuse_unreadable_size
-from pipimem.store.journal.journal import AppendUnsure
-from pipimem.store.journal.records import FileChange, JournalRecord, Place, RefusedLine
 from pipimem.text.characters import storable
 
 
@@ -33,14 +33,14 @@ class Recalls(Struct):
 
     counts: dict[str, int] = field(default_factory=dict)
     when: str = ""
-    # With the record that was the newest then: what was asked before a forgetting may quote what is
+    # With the change that was the newest then: what was asked before a forgetting may quote what is
     # forgotten.
     asked: list[tuple[int, Asked]] = field(default_factory=list)
     # No commit will follow: they are a change of their own now.
     are_due: bool = False
 
     def note(self, ids: Iterable[str], when: datetime, asked: Asked | None, sequence: int) -> None:
-        """Counts one recall of each, and keeps the question; `sequence` is the newest record's."""
+        """Counts one recall of each, and keeps the question; `sequence` is the newest change's."""
         if asked is not None:
             self.asked.append((sequence, asked))
         for name in ids:
@@ -86,22 +86,22 @@ CarryOut = Callable[[WorkingCopy, View], Outcome]
 class Committed(Struct, frozen=True):
     """The outcome of a decision.
 
-    `sequence` is its journal record, or the newest one where nothing was to be done.
+    `sequence` is the number of its change, or of the newest one where nothing was to be done.
     """
 
     sequence: int
     outcome: Outcome
 
 
-class CommitUnsure(LockLost):
-    """Another host took the lock over in the middle of a commit, or its record was deleted.
+class CommitInDoubt(StoreError):
+    """The state was deleted, or the disk failed, in the middle of a commit.
 
-    It is done, as `committed` says, if the journal has the place `end`.
+    It is done, as `committed` says, if the state has its change or the files have its texts.
     """
 
-    def __init__(self, text: str, end: Place, committed: Committed) -> None:
+    def __init__(self, text: str, change: ChangeRecord, committed: Committed) -> None:
         super().__init__(text)
-        self.end, self.committed = end, committed
+        self.change, self.committed = change, committed
 
 
 def commit(
@@ -119,8 +119,8 @@ def commit(
 
     Returns `None`, with nothing done, when a person saved in the middle: the caller tries again.
     With `insists`, what is saved in the middle is merged. `now` is the conversation's time, `wall`
-    the real one, for the journal. What undo and forget decide by the journal itself is carried out
-    by `carry_out` instead of by operations. Raises `CommitUnsure`, and `UnreadableNote` for a text
+    the real one, for the record. What undo and forget decide by the state itself is carried out by
+    `carry_out` instead of by operations. Raises `CommitInDoubt`, and `UnreadableNote` for a text
     that is too long.
     """
     view = working_copy.fresh_view()
@@ -135,30 +135,32 @@ def commit(
         _record(working_copy, view, decision, outcome),
         time=wall.isoformat(timespec="seconds"),
         actor=actor,
+        id=urandom(8).hex(),
     )
     record = replace(record, delta=recalls.folded(ledger, record.delta))
-    records = [_edits(working_copy, view, wall), record] if view.edited else [record]
+    records = [record]
+    if view.edited:
+        records = [_without_overtaken(_edits(working_copy, view, wall), record), record]
     committed = Committed(record.sequence, outcome)
     try:
         if not _acknowledged(working_copy, view, records, outcome.texts, insists=insists):
             return None
-    except AppendUnsure as error:
-        raise CommitUnsure(str(error), error.end, committed) from error
-    end = working_copy.state.place
+    except (CommitUnsure, LockLost) as error:
+        raise CommitInDoubt(str(error), record, committed) from error
     try:
         publish(working_copy, wall)
     except StoreError as error:
         # The commit is durable: what failed is done by the next holder of the lock, who reads of
-        # it in the journal. Where that was deleted by now nobody knows of the prepared texts.
+        # it in the state. Where that was deleted by now nobody knows of the prepared texts.
         working_copy.clear()
-        if not working_copy.state.journal.has(end):
-            raise CommitUnsure(str(error), end, committed) from error
+        if not working_copy.state.has(record):
+            raise CommitInDoubt(str(error), record, committed) from error
     recalls.clear()
     return committed
 
 
-def journal_edits(working_copy: WorkingCopy, now: datetime) -> None:
-    """Writes what people changed to the journal, without any decision. The caller holds the lock.
+def record_edits(working_copy: WorkingCopy, now: datetime) -> None:
+    """Record what people changed, without any decision. The caller holds the lock.
 
     Leaves it to the next one where somebody saves in the middle.
     """
@@ -170,23 +172,23 @@ def journal_edits(working_copy: WorkingCopy, now: datetime) -> None:
     for file in NOTE_FILES:
         is_settled = file in view.edited or file in view.locked or view.is_on_disk(file)
         if not is_settled:
-            # Taken for an older buffer, and merged to just what the journal has: people are to see
-            # it in the file again.
+            # Taken for an older buffer, and merged to just what the newest change left: people are
+            # to see it in the file again.
             text = view.current.note(file).text
-            path = working_copy.prepared(file, etag(text))
-            prepare_file(path, working_copy.target(file), text)
+            path = working_copy.prepared(file, working_copy.state.etag(text))
+            prepare_file(working_copy, path, working_copy.target(file), text)
     publish(working_copy, now)
 
 
 def _record(
     working_copy: WorkingCopy, view: View, decision: Decision, outcome: Outcome
-) -> JournalRecord:
+) -> ChangeRecord:
     """The record of a decision, behind that of what people changed; without time and actor."""
     delta, sequence = outcome.delta, working_copy.state.ledger.sequence
     if sequence == 0:
         delta = replace(delta, progress=_with_counters(delta.progress, view.current.ledger))
     size, mark = archive_state(working_copy) if outcome.archived else (0, "")
-    return JournalRecord(
+    return ChangeRecord(
         sequence + (2 if view.edited else 1),
         "",
         decision.task,
@@ -205,42 +207,49 @@ def _record(
     )
 
 
-def _edits(working_copy: WorkingCopy, view: View, now: datetime) -> JournalRecord:
-    """What people changed, as the next record."""
+def _edits(working_copy: WorkingCopy, view: View, now: datetime) -> ChangeRecord:
+    """Return what people changed, as the next record."""
     edits = {}
     for file in view.edited:
-        incoming = view.incoming[file]
-        edits[file] = ManualEdit(
-            view.base.note(file).text,
-            view.current.note(file).text,
-            found=None if view.is_on_disk(file) else incoming.marked,
-            removed=incoming.removed,
-            unseen=working_copy.is_pending(file),
-        )
-    return edit_record(working_copy.state.ledger.sequence + 1, now, edits, view.delta)
+        incoming, after = view.incoming[file], view.current.note(file).text
+        found = after if view.is_on_disk(file) else view.disk[file].text
+        before = view.base.note(file).text
+        edits[file] = ManualEdit(before, after, found, incoming.text, incoming.removed)
+    sequence = working_copy.state.ledger.sequence + 1
+    return edit_record(sequence, now, edits, view.delta, working_copy.state.etag)
+
+
+def _without_overtaken(edits: ChangeRecord, record: ChangeRecord) -> ChangeRecord:
+    """Return edits whose merged texts never reach their files, for `record` overtakes them."""
+    files = {
+        file: replace(change, on_disk=False)
+        if file in record.files and change.displaces != change.after
+        else change
+        for file, change in edits.files.items()
+    }
+    return replace(edits, files=files)
 
 
 def _file_changes(
     working_copy: WorkingCopy, view: View, outcome: Outcome
 ) -> dict[File, FileChange]:
+    etag = working_copy.state.etag
     changes = {}
     for file, text in outcome.texts.items():
-        # The text that the decision was applied to may never have stood in the file.
-        is_merged = file in view.edited and not view.is_on_disk(file)
-        unseen = is_merged or working_copy.is_pending(file)
-        changes[file] = file_change(view.current.note(file).text, text, unseen=unseen)
+        before, found = view.current.note(file).text, view.disk[file].text
+        changes[file] = FileChange(etag(before), etag(text), etag(found))
     return changes
 
 
 def _acknowledged(
     working_copy: WorkingCopy,
     view: View,
-    records: Sequence[JournalRecord],
+    records: Sequence[ChangeRecord],
     texts: Mapping[File, str],
     *,
     insists: bool,
 ) -> bool:
-    """Writes the record of what people changed, and behind it the one that leaves these `texts`.
+    """Write the record of what people changed, and behind it the one that leaves these `texts`.
 
     Returns False, with nothing done, when a file changed in between; not with `insists`.
     """
@@ -251,10 +260,10 @@ def _acknowledged(
             working_copy.read_now(file).text == view.disk[file].text for file in unlocked
         )
 
-    base = {file: view.base.note(file).text for file in NOTE_FILES}
     edited = {file: view.current.note(file).text for file in view.edited}
-    saved = {file: view.disk[file].text for file in view.edited}
-    return acknowledge(working_copy, records, base, {**edited, **texts}, saved, is_current)
+    kept = [view.base.note(file).text for file in {*edited, *texts}]
+    kept += [text for file in view.edited for text in (edited[file], view.incoming[file].text)]
+    return acknowledge(working_copy, records, {**edited, **texts}, kept, is_current)
 
 
 def _storable(outcome: Outcome) -> Outcome:
@@ -264,8 +273,7 @@ def _storable(outcome: Outcome) -> Outcome:
     archived = storable(outcome.archived)
     if archived and not archived.endswith(("\n", "\r")):
         archived += "\n"
-    delta = replace(outcome.delta, etags={file: etag(text) for file, text in texts.items()})
-    return replace(outcome, texts=texts, archived=archived, delta=delta)
+    return replace(outcome, texts=texts, archived=archived)
 
 
 def _changes(ledger: Ledger, outcome: Outcome) -> bool:

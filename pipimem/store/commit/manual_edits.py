@@ -1,20 +1,18 @@
-"""What people changed by hand: the notes with and without it, and its record in the journal."""
+"""What people changed by hand: the notes with and without it, and the change that records it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from pipimem.notes.kinds import File, etag
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Change
+from pipimem.state.changes import ChangeRecord, FileChange
 from pipimem.store.disk.files import TextFile
-from pipimem.store.journal.records import FileChange, JournalRecord
-from pipimem.store.journal.text_versions import NAME_LENGTH
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.text.markdown.line_edits import splices_between
 
@@ -22,10 +20,10 @@ from pipimem.text.markdown.line_edits import splices_between
 class View(Struct, frozen=True):
     """The notes of one moment.
 
-    `base` are the notes as the journal left them, `current` with what people changed since, in the
-    files `edited`; `delta` is what that does to the ledger. `disk` has the files as they were read,
-    `incoming` what of them is merged. A file in `locked` is being written by an editor: it counts
-    as the journal left it.
+    `base` are the notes as the newest change left them, `current` with what people changed since,
+    in the files `edited`; `delta` is what that does to the ledger. `disk` has the files as they
+    were read, `incoming` what of them is merged. A file in `locked` is being written by an editor,
+    or is no text: it counts as the newest change left it.
     """
 
     base: Notes
@@ -44,56 +42,51 @@ class View(Struct, frozen=True):
 class ManualEdit(Struct, frozen=True):
     """What people changed in one file, from the text `before` to the text `after`.
 
-    `found` is the text that was merged into it, `None` where the file has `after` itself; `removed`
-    is how many forgotten lines it would have brought back. `unseen`: `before` never stood in the
-    file.
+    `found` is the text that stood in the file, `saved` what of it was merged; both are `after`
+    where it was taken as it stands. `removed` is how many forgotten lines it had.
     """
 
     before: str
     after: str
-    found: str | None
-    removed: int
-    unseen: bool
+    found: str
+    saved: str
+    removed: int = 0
 
 
 def edit_record(
-    sequence: int, now: datetime, edits: Mapping[File, ManualEdit], delta: Delta
-) -> JournalRecord:
-    """Returns the record of some edits; `delta` is what they do to the ledger."""
-    changes = {
-        file: file_change(edit.before, edit.after, found=edit.found, unseen=edit.unseen)
-        for file, edit in edits.items()
-    }
-    shrunk = (_shrunk(file, change, edits[file].before) for file, change in changes.items())
+    sequence: int,
+    now: datetime,
+    edits: Mapping[File, ManualEdit],
+    delta: Delta,
+    etag: Callable[[str], str],
+) -> ChangeRecord:
+    """Return the change that some edits are; `delta` is what they do to the ledger."""
     removed = {file: edit.removed for file, edit in edits.items() if edit.removed}
-    return JournalRecord(
+    shrunk = (_shrunk(file, edit) for file, edit in edits.items())
+    return ChangeRecord(
         sequence,
         now.isoformat(timespec="seconds"),
         "edit",
         Author.EDITOR,
         why=" ".join(removed_again(file, count) for file, count in removed.items()),
-        changes=tuple(described_edit(file, change) for file, change in changes.items()),
-        files=changes,
+        changes=tuple(
+            described_edit(file, edit.before, edit.after, edit.saved)
+            for file, edit in edits.items()
+        ),
+        files={file: _file_change(edit, etag) for file, edit in edits.items()},
         notes=tuple(filter(None, shrunk)),
-        delta=replace(delta, etags={file: change.after for file, change in changes.items()}),
+        delta=delta,
     )
 
 
-def file_change(
-    before: str,
-    after: str,
-    *,
-    found: str | None = None,
-    unseen: bool = False,
-) -> FileChange:
-    """Returns the change from one text to another.
-
-    `found` is a person's text that was merged into the other one.
-    """
-    change = FileChange(etag(before), etag(after), splices_between(before, after), unseen=unseen)
-    if found is None:
-        return change
-    return replace(change, found=etag(found), found_splices=splices_between(after, found))
+def _file_change(edit: ManualEdit, etag: Callable[[str], str]) -> FileChange:
+    is_merged = edit.found != edit.after
+    return FileChange(
+        etag(edit.before),
+        etag(edit.after),
+        etag(edit.found),
+        etag(edit.saved) if is_merged else "",
+    )
 
 
 def removed_again(file: File, count: int) -> str:
@@ -105,12 +98,15 @@ def removed_again(file: File, count: int) -> str:
     )
 
 
-def described_edit(file: File, change: FileChange) -> Change:
-    """What an edit did, as the log tells it: how many lines went and came."""
-    removed = sum(len(splice.removed) for splice in change.splices)
-    added = sum(len(splice.added) for splice in change.splices)
+def described_edit(file: File, before: str, after: str, saved: str) -> Change:
+    """Say how many lines an edit took out and put in, as the log tells it."""
+    splices = splices_between(before, after)
+    removed = sum(len(splice.removed) for splice in splices)
+    added = sum(len(splice.added) for splice in splices)
     reason = f"{removed} lines out, {added} lines in"
-    kept = sum(1 for splice in change.found_splices for line in splice.removed if line.strip())
+    kept = sum(
+        1 for splice in splices_between(after, saved) for line in splice.removed if line.strip()
+    )
     if kept:
         reason += (
             f"; {kept} that the save lacked were kept, for an older buffer lacks them too: "
@@ -119,15 +115,10 @@ def described_edit(file: File, change: FileChange) -> Change:
     return Change("edited", file, "", reason=reason)
 
 
-def _shrunk(file: File, change: FileChange, before: str) -> str:
-    """Says that a hand took out more than half of a file; empty where it took out less."""
-    removed = sum(len(line) for splice in change.splices for line in splice.removed)
-    added = sum(len(line) for splice in change.splices for line in splice.added)
-    if 2 * (removed - added) <= len(before):
+def _shrunk(file: File, edit: ManualEdit) -> str:
+    """Say that a hand took out more than half of a file; empty where it took out less."""
+    before, after = len(edit.before), len(edit.after)
+    if 2 * after >= before:
         return ""
-    sizes = f"{len(before)} characters before, {len(before) - removed + added} now"
-    kept = f".pipimem/versions/{file}.{change.before[:NAME_LENGTH]}"
-    return (
-        f"{file} lost more than half of its text by hand ({sizes}). "
-        f"The text before is kept as {kept}."
-    )
+    sizes = f"{before} characters before, {after} now"
+    return f"{file} lost more than half of its text by hand ({sizes})."

@@ -1,4 +1,4 @@
-"""A channel's notes as they stood after any change that the journal keeps."""
+"""A channel's notes as they stood after any change that is kept."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from datetime import datetime
 from msgspec import Struct
 
 from pipimem.errors import CannotTakeBack, NothingFound
-from pipimem.notes.kinds import NOTE_FILES, File, etag
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Ledger
+from pipimem.state.changes import FORGET, ChangeRecord
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
-from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.text.dates.bounds import local
-from pipimem.text.markdown.line_edits import reversed_splices, spliced
 
 Point = int | datetime
 """A moment: right after the record of this number (0: before the first), or a time."""
@@ -30,31 +29,34 @@ class ChangeWithTexts(Struct, frozen=True):
 
 
 class Past(Struct, frozen=True):
-    """The records of the journal, oldest first, and the texts of the files.
+    """The changes that are kept, oldest first, and the texts of the files.
 
-    `base` are those that the records end with, `current` those with what people changed since.
+    `base` are those that the changes end with, `current` those with what people changed since.
     """
 
-    records: tuple[JournalRecord, ...]
+    records: tuple[ChangeRecord, ...]
     base: Mapping[File, str]
     current: Mapping[File, str]
-    # What of the texts on the disk is merged into the current ones.
-    incoming: Mapping[File, IncomingText]
-    # Whether the journal lacks records that the checkpoint has.
-    is_cut: bool = False
+    state: ChannelState
+    # How many forgotten lines the files have that no record has taken in yet.
+    unrecorded: Mapping[File, int]
 
     @classmethod
     def of(cls, working_copy: WorkingCopy, view: View) -> Past:
-        """The past of a channel as of this view of it. Raises `JournalError`."""
+        """Return the past of a channel as of this view of it."""
         return cls(
-            tuple(working_copy.state.journal.records()),
+            tuple(working_copy.state.changes()),
             {file: view.base.note(file).text for file in NOTE_FILES},
             {file: view.current.note(file).text for file in NOTE_FILES},
-            view.incoming,
-            working_copy.state.is_cut,
+            working_copy.state,
+            {
+                file: save.removed
+                for file, save in view.incoming.items()
+                if save.removed and not working_copy.is_merged(file, view.disk[file].text)
+            },
         )
 
-    def record(self, sequence: int) -> JournalRecord:
+    def record(self, sequence: int) -> ChangeRecord:
         """The record of a number. Raises `NothingFound`."""
         for record in self.records:
             if record.sequence == sequence:
@@ -83,7 +85,7 @@ class Past(Struct, frozen=True):
         last = self.records[-1].sequence if self.records else 0
         if not self.begins <= found <= last:
             what = f"{point:%Y-%m-%d %H:%M}" if isinstance(point, datetime) else f"change {point}"
-            raise NothingFound(f"The journal does not reach {what}. {self.reach}")
+            raise NothingFound(f"The changes that are kept do not reach {what}. {self.reach}")
         return found
 
     @property
@@ -98,29 +100,27 @@ class Past(Struct, frozen=True):
                 "what came before it cannot be looked back at."
             )
         return (
-            f"The journal is kept from {first.sequence} ({first.time}) "
+            f"Changes are kept from {first.sequence} ({first.time}) "
             f"to {last.sequence} ({last.time})."
         )
 
     def changes_of(self, file: File) -> Iterator[ChangeWithTexts]:
-        """The changes of a file, the newest first."""
-        text: str | None = self.base[file]
+        """Yield the changes of a file with their texts, the newest first."""
         for record in reversed(self.records):
             change = record.files.get(file)
-            if change is None:
-                continue
-            after = text if text is not None and etag(text) == change.after else None
-            text = _before(after, change)
-            yield ChangeWithTexts(record.sequence, text, after)
+            if change is not None:
+                before, after = self.state.text(change.before), self.state.text(change.after)
+                yield ChangeWithTexts(record.sequence, before, after)
 
     def text_after(self, file: File, sequence: int) -> str | None:
-        """The text of a file right after a record, `None` where nobody knows it."""
-        text: str | None = self.base[file]
-        for change in self.changes_of(file):
-            if change.sequence <= sequence:
-                return change.after
-            text = change.before
-        return text
+        """Return the text of a file right after a record, `None` where nobody knows it."""
+        etag = ""
+        for record in reversed(self.records):
+            change = record.files.get(file)
+            if change is not None and record.sequence <= sequence:
+                return self.state.text(change.after)
+            etag = change.before if change is not None else etag
+        return self.state.text(etag) if etag else self.base[file]
 
     def known_text(self, file: File, sequence: int) -> str:
         """The text of a file right after a record. Raises `CannotTakeBack` where nobody knows."""
@@ -128,12 +128,12 @@ class Past(Struct, frozen=True):
         if text is None:
             raise CannotTakeBack(
                 f"what {file} was then cannot be told any more, because a part of .pipimem/ is "
-                "gone; choose a later point"
+                "gone, or because one text a day is kept of so long a past; choose a later point"
             )
         return text
 
     def ledger_after(self, sequence: int) -> Ledger:
-        """The ledger right after a record, as far as the journal tells."""
+        """The ledger right after a record, as far as the changes that are kept tell."""
         ledger = Ledger()
         for record in self.records:
             if record.sequence <= sequence:
@@ -141,16 +141,6 @@ class Past(Struct, frozen=True):
         return ledger
 
 
-def _before(after: str | None, change: FileChange) -> str | None:
-    if after is None:
-        return None
-    try:
-        before = spliced(after, reversed_splices(change.splices))
-    except ValueError:  # pipimem 0.1 had forgotten something in it
-        return None
-    return before if etag(before) == change.before else None
-
-
-def record_time(record: JournalRecord) -> datetime:
+def record_time(record: ChangeRecord) -> datetime:
     """When a record was written, with an offset."""
     return local(datetime.fromisoformat(record.time))

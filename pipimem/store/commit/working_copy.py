@@ -10,10 +10,11 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from pipimem.errors import UnreadableNote
-from pipimem.notes.kinds import NOTE_FILES, File, etag
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.reconcile import reconciled
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.disk.editor_saves import may_be_half_saved
 from pipimem.store.disk.files import (
@@ -25,17 +26,14 @@ from pipimem.store.disk.files import (
     stamp,
     temporary_for,
 )
-from pipimem.store.journal.past_texts import past_texts, replaced_by
-from pipimem.store.journal.state import State
-from pipimem.store.journal.text_versions import NAME_LENGTH, is_text_of
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
-from pipimem.store.merge.merge_base import base_before_forgetting, merge_base, takes_lines_out
-from pipimem.store.merge.three_way import merged
+from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
+from pipimem.store.merge.three_way import has_conflict, merged
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
 _LOOKS = 20
 _ABSENT: Stamp = (0, 0, 0, 0)
-# Nanoseconds: ten minutes. A save with nothing but deletions, so long after our newest record, was
+# Nanoseconds: ten minutes. A save with nothing but deletions, so long after our newest change, was
 # made of our newest text, rather than of a buffer that was loaded before it and is saved over its
 # editor's warning.
 _OLD_BUFFER = 600 * 10**9
@@ -43,27 +41,25 @@ _OLD_BUFFER = 600 * 10**9
 
 @dataclass(slots=True)
 class WorkingCopy:
-    """One channel's files and the workspace's shared MEMORY.md, compared with the journal."""
+    """One channel's files and the workspace's shared MEMORY.md, compared with its state."""
 
     folder: Path
     root: Path
     key: bytes = field(repr=False)
-    state: State
+    state: ChannelState
     # What makes notes count as others besides the notes: talk that waits beside the transcript.
     beside: tuple[Path, ...] = ()
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None
-    # Whether the notes that were read last have edits by hand that the journal lacks.
+    # Whether the notes that were read last have edits by hand that no change has.
     has_unrecorded_edits: bool = False
     _notes: Notes | None = None
-    _stamps: tuple[Stamp | None, ...] = ()
+    _stamps: tuple[tuple[int, ...] | None, ...] = ()
     _files: dict[Path, TextFile] = field(default_factory=dict)
-    # By file the notes asked for last, newest first: the current one, and the one of the journal
-    # where that is another.
+    # By file the notes asked for last, newest first: the current one, and the one of the
+    # newest change where that is another.
     _parsed: dict[Path, tuple[Note, ...]] = field(default_factory=dict)
     _watched: tuple[Path, ...] = ()
-    # By file the text a person saved, the text it is merged with, and what is merged.
-    _incoming: dict[File, tuple[str, str, IncomingText]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Joined once: four joins cost more than the four stats of every reading.
@@ -78,9 +74,9 @@ class WorkingCopy:
         """The file itself, links followed. Raises `UnreadableNote` for one that leads out."""
         return resolved(self.path(file), self.root)
 
-    def prepared(self, file: File, mark: str) -> Path:
+    def prepared(self, file: File, etag: str) -> Path:
         """Where the text of an etag waits to take its file's place."""
-        return temporary_for(self.target(file), mark[:NAME_LENGTH])
+        return temporary_for(self.target(file), etag)
 
     @property
     def _shared(self) -> Path:
@@ -98,14 +94,14 @@ class WorkingCopy:
     def read_notes(self) -> Notes:
         """Returns the notes for reading, without the lock.
 
-        The same object while nothing changed. A file that an editor is saving counts as the journal
-        left it.
+        The same object while nothing changed. A file that an editor is saving counts as the
+        newest change left it.
         """
         for _ in range(_LOOKS):
             stamps = self._look()
             if self._notes is not None and stamps == self._stamps:
                 return self._notes
-            disk = {file: self._read(self.path(file)) for file in NOTE_FILES}
+            disk = {file: self._read_note(file) for file in NOTE_FILES}
             self.state.catch_up()
             view = self._view(disk)
             # Another process committed while we read: half of what was read may be from before.
@@ -124,89 +120,114 @@ class WorkingCopy:
         return self._view({file: self.read_now(file) for file in NOTE_FILES})
 
     def read_now(self, file: File) -> TextFile:
-        """Reads a file, whatever its stamp says; one that is absent is empty."""
+        """Read a file, whatever its stamp says; one that is absent is empty."""
         self._files.pop(self.path(file), None)
-        return self._read(self.path(file))
+        return self._read_note(file)
+
+    @property
+    def unreadable(self) -> dict[File, str]:
+        """Why files that were read last are no text, by file; what is written waits for them."""
+        read = {file: self._files.get(self.path(file)) for file in NOTE_FILES}
+        return {file: found.problem for file, found in read.items() if found and found.problem}
+
+    def _read_note(self, file: File) -> TextFile:
+        """Read a note; of one that is no text the newest text that was known counts."""
+        path = self.path(file)
+        mark = stamp(path)
+        try:
+            found = self._read(path)
+        except UnreadableNote as error:
+            problem = str(error)
+        else:
+            if found.problem or not has_conflict(found.text):
+                return found
+            problem = (
+                f"{path} has a conflict that git left in it. Nothing is written into it: settle "
+                "the conflict and save."
+            )
+        known = self.state.known_text(file, "") or ""
+        found = self._files[path] = TextFile(known, mark or _ABSENT, is_open=True, problem=problem)
+        return found
 
     def is_locked_by_editor(self, file: File, found: TextFile) -> bool:
-        """Whether somebody is, or seems to be, halfway through saving this file."""
+        """Whether somebody is, or seems to be, halfway through saving this file, or it is no text.
+
+        Then it counts as the newest change left it.
+        """
         if found.is_open:
             return True
         before = self._base(file, found.text)
         if before == found.text:
             return False
         if self.is_pending(file):
-            past = past_texts(self.state, file, is_placed=False)
-            before = "".join(next((each.lines for each in past), ()))
+            past = self.past_texts(file, is_placed=False)
+            before = "".join(map(self.state.line, past[0].lines)) if past else ""
         return may_be_half_saved(self.path(file), found.text, before)
 
     def merged_text(self, file: File, found: TextFile) -> str:
-        """Merges the text that stands in a file with the one that the journal left it with.
+        """Merge the text that stands in a file with the one that the newest change left there.
 
         The base of the merge is the past text that the person's grew out of.
         """
         base = self._base(file, found.text)
         if base == found.text:
             return base
-        incoming = self.incoming_text(file, found.text)
+        incoming = self.incoming_text(file, found)
         is_pending = self.is_pending(file)
-        if is_pending and self._is_merged(file, incoming, base):
+        if is_pending and self.is_merged(file, found.text):
             return base
-        past = past_texts(self.state, file, is_placed=not is_pending)
-        if incoming.removed:
-            return merged(base_before_forgetting(incoming.text, past), base, incoming.text)
         if not is_pending and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
-        return merged(merge_base(incoming.text, past), base, incoming.text)
+        past = self.past_texts(file, is_placed=not is_pending)
+        return merged(merge_base(incoming.text, past, self.state.line), base, incoming.text)
 
-    def incoming_text(self, file: File, text: str) -> IncomingText:
-        """Returns what is merged of a text that a person saved.
+    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
+        """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""
+        past = self.state.past_texts(file, is_placed=is_placed, before=before)
+        return [PastText(lines, is_saved) for lines, is_saved in past]
 
-        Those are all lines but the forgotten ones that it would bring back.
+    def incoming_text(self, file: File, found: TextFile) -> IncomingText:
+        """Return what is merged of a text that a person saved: no line that was forgotten."""
+        forgotten = self.state.forgotten_lines
+        base = self._base(file, found.text)
+        if not forgotten or found.text == base:
+            return IncomingText(found.text)
+        return without_forgotten_lines(found.text, found.stamp[0], base, self.key, forgotten)
+
+    def is_merged(self, file: File, text: str, etag: str = "") -> bool:
+        """Whether a text is what the text of an etag takes the place of.
+
+        By default that is the text that the newest change left.
         """
-        base = self._base(file, text)
-        if not self.state.ledger.forgotten or text == base:
-            return IncomingText(text, text)
-        known = self._incoming.get(file)
-        if known is None or known[:2] != (text, base):
-            known = self._incoming[file] = (text, base, self._cleaned(file, text, base))
-        return known[2]
-
-    def _cleaned(self, file: File, text: str, base: str) -> IncomingText:
-        past = tuple(past_texts(self.state, file, is_placed=not self.is_pending(file)))
-        tombstones = self.state.ledger.tombstones
-        incoming = without_forgotten_lines(text, base, past, self.key, tombstones)
-        if incoming.removed:
-            return incoming
-        # Looked at once more after it was merged, its forgotten lines are all that the base has
-        # not, as if they were typed anew.
-        again = without_forgotten_lines(text, "", past, self.key, tombstones)
-        return again if again.removed and self._is_merged(file, again, base) else incoming
-
-    def _is_merged(self, file: File, incoming: IncomingText, base: str) -> bool:
-        """Whether the text `base` came by merging this very text of a person's."""
-        return etag(incoming.marked) in replaced_by(self.state, file, etag(base))
+        etag = etag or self.state.heads.get(file, "")
+        return self.state.etag(text) in self.state.displaced_by(file, etag)
 
     def _is_plain_deletion(self, base: str, saved: str, found: TextFile) -> bool:
-        """Whether a save only took lines out, ten minutes or more after the last record.
+        """Whether a save only took lines out, ten minutes or more after the newest change.
 
         An older buffer would leave the same text, but an editor that saves one this old has warned
         its user.
         """
-        journal = self.state.journal.stamp()
-        if journal is None or not takes_lines_out(base, saved):
+        stamp = self.state.database.stamp()
+        if stamp is None or not takes_lines_out(base, saved):
             return False
-        return found.stamp[0] - journal[0] >= _OLD_BUFFER
+        return found.stamp[0] - stamp[0] >= _OLD_BUFFER
 
     def is_pending(self, file: File) -> bool:
         """Whether the newest text of a file still lies prepared, and has not reached it yet."""
-        mark = self.state.ledger.etags.get(file)
-        if mark is None:
+        etag = self.state.heads.get(file)
+        if etag is None:
             return False
-        path = self.prepared(file, mark)
-        # No text there: it arrived. Another text: what it displaced lies there, if it is not
-        # damaged.
-        return is_text_of(path, mark) or self.is_damaged(file, path)
+        path = self.prepared(file, etag)
+        if not os.path.lexists(path):
+            return False
+        # Another text lies there: what it displaced, if it is not damaged.
+        return self.has_text_of(path, etag) or self.is_damaged(file, path)
+
+    def has_text_of(self, path: Path, etag: str) -> bool:
+        """Whether the text of an etag lies at a path."""
+        text = regular_text(path)
+        return text is not None and self.state.etag(text) == etag
 
     def is_damaged(self, file: File, path: Path) -> bool:
         """Whether the text that waits for a file lies at `path`, and no longer as it was written.
@@ -214,15 +235,15 @@ class WorkingCopy:
         It was not exchanged, so the file still has the text that is to be replaced. What an
         exchange displaced is that very text, most often.
         """
-        mark = self.state.ledger.etags.get(file)
-        if mark is None or path != self.prepared(file, mark) or not os.path.lexists(path):
+        etag = self.state.heads.get(file)
+        if etag is None or path != self.prepared(file, etag) or not os.path.lexists(path):
             return False
-        replaced = replaced_by(self.state, file, mark)
-        in_file = etag(self._read(self.path(file)).text)
-        if in_file == mark or in_file not in replaced:
+        replaced = self.state.displaced_by(file, etag)
+        in_file = self.state.etag(self._read_note(file).text)
+        if in_file == etag or in_file not in replaced:
             return False
         text = regular_text(path)
-        return text is None or etag(text) not in (mark, *replaced)
+        return text is None or self.state.etag(text) not in (etag, *replaced)
 
     def note(self, file: File, text: str) -> Note:
         """The note of a text, parsed anew only when it is another than last time."""
@@ -233,15 +254,14 @@ class WorkingCopy:
         self._notes, self._stamps = None, ()
         self._files.clear()
         self._parsed.clear()
-        self._incoming.clear()
 
-    def _look(self) -> tuple[Stamp | None, ...]:
-        return (*map(stamp, self._watched), self.state.journal.stamp())
+    def _look(self) -> tuple[tuple[int, ...] | None, ...]:
+        return (*map(stamp, self._watched), self.state.stamp())
 
     def _read(self, path: Path) -> TextFile:
         mark = stamp(path)
         cached = self._files.get(path)
-        if cached is None or cached.stamp != mark or cached.is_open:
+        if cached is None or cached.stamp != mark or (cached.is_open and not cached.problem):
             cached = read(path, self.root) or TextFile("", _ABSENT)
             self._files[path] = cached
         return cached
@@ -268,10 +288,10 @@ class WorkingCopy:
             text = self._base(file, found.text)
             if self.is_locked_by_editor(file, found):
                 locked.add(file)
-                incoming[file], after_merge = IncomingText(text, text), text
+                incoming[file], after_merge = IncomingText(text), text
             else:
                 after_merge = self.merged_text(file, found)
-                incoming[file] = self.incoming_text(file, found.text)
+                incoming[file] = self.incoming_text(file, found)
             current[file] = self.note(file, after_merge)
             base[file] = current[file] if text == after_merge else self.note(file, text)
         shared = self._note(self._shared, File.MEMORY, self._read_shared().text)
@@ -296,7 +316,11 @@ class WorkingCopy:
         self._parsed[path] = (note, *others[:1])
         return note
 
+    def newest_text(self, file: File) -> str:
+        """Return the text the newest change left a file with; if none is known what it has."""
+        return self._base(file, self._read_note(file).text)
+
     def _base(self, file: File, text: str) -> str:
-        """The text the journal left a file with; where none is known the `text` that it has."""
+        """The text the newest change left a file with; if none is known the `text` it has."""
         known = self.state.known_text(file, text)
         return text if known is None else known

@@ -104,11 +104,13 @@ class TextFile(Struct, frozen=True):
     """A text and the stamp of the file it was read from.
 
     `is_open` where somebody was writing to it meanwhile, so that it may be half of a text.
+    `problem` says why a file is no text; then `text` is what it had before.
     """
 
     text: str
     stamp: Stamp
     is_open: bool = False
+    problem: str = ""
 
 
 def stamp(path: Path) -> Stamp | None:

@@ -12,6 +12,8 @@ from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author
+from pipimem.state.changes import ChangeRecord
+from pipimem.state.texts import ETAG_LENGTH
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.manual_edits import View, removed_again
 from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
@@ -31,16 +33,7 @@ from pipimem.store.disk.files import (
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget.log_lines import clean_transcript
 from pipimem.store.forget.targets import ForgetTargets, without
-from pipimem.store.journal.past_texts import past_texts
-from pipimem.store.journal.records import JournalRecord
-from pipimem.store.journal.text_versions import NAME_LENGTH
-from pipimem.store.merge.forgotten_lines import (
-    is_placeholder,
-    marks_in,
-    placeholder,
-    without_forgotten_lines,
-)
-from pipimem.store.merge.merge_base import PastText
+from pipimem.store.merge.forgotten_lines import without_forgotten_lines
 from pipimem.store.merge.three_way import only_added
 from pipimem.store.transcript.log import Transcript
 from pipimem.text.markdown.lines import split_lines
@@ -76,31 +69,29 @@ def clean_archive(path: Path, root: Path, left: Callable[[str], str]) -> bool:
 
 
 def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
-    """Removes forgotten lines that an older buffer of an editor brought back into the archive.
+    """Remove forgotten lines that an older buffer of an editor brought back into the archive.
 
-    That is journalled. Looks only where the archive changed since the last look.
+    That is recorded. Looks only where the archive changed since the last look.
     """
     path = working_copy.path(File.ARCHIVE)
     state = working_copy.state
-    if not state.ledger.forgotten or stamp(path) == working_copy.archive_seen:
+    mark = stamp(path)
+    if not state.forgotten_lines or mark is None or mark == working_copy.archive_seen:
         return
-    older = list(past_texts(state, File.ARCHIVE))
-    tombstones = {f"line:{mark}" for each in older for mark in marks_in(each.marked)}
-    past = [*(PastText(each.lines) for each in older), *older]
     counts = [0]
 
     def without_forgotten(text: str) -> str:
-        save = without_forgotten_lines(text, "", past, working_copy.key, tombstones)
+        save = without_forgotten_lines(text, mark[0], "", working_copy.key, state.forgotten_lines)
         counts.append(save.removed)
         return save.text
 
     with suppress(UnreadableNote):
-        if older and not clean_archive(path, working_copy.root, without_forgotten):
+        if not clean_archive(path, working_copy.root, without_forgotten):
             return
     if any(counts):
         time, why = now.isoformat(timespec="seconds"), removed_again(File.ARCHIVE, max(counts))
-        record = JournalRecord(state.ledger.sequence + 1, time, "edit", Author.EDITOR, why=why)
-        state.append([record], {})
+        record = ChangeRecord(state.ledger.sequence + 1, time, "edit", Author.EDITOR, why=why)
+        state.append([record], ())
     working_copy.archive_seen = stamp(path)
 
 
@@ -120,7 +111,7 @@ def _exchange(target: Path, text: str, expected: str) -> Path:
     The name has the etag of `expected`, the text without the forgotten words that it displaces if
     nobody saves in between: by it the next look tells whether somebody did.
     """
-    ready = temporary_for(target, etag(expected)[:NAME_LENGTH])
+    ready = temporary_for(target, etag(expected))
     prepare(ready, target, text)
     displace(ready, target)
     sync_folder(target.parent)
@@ -146,7 +137,7 @@ def _takes_in(leftover: Path, path: Path, root: Path, left: Callable[[str], str]
     if displaced.is_open:
         return False
     text = standing.text if standing else ""
-    merged = _merged(left(text), left(displaced.text), tag_of(leftover, target)[:NAME_LENGTH])
+    merged = _merged(left(text), left(displaced.text), tag_of(leftover, target)[:ETAG_LENGTH])
     # The text that is merged may be prepared under the same name, and displaces another one to it.
     if merged == text or _exchange(target, merged, left(text)) != leftover:
         remove(leftover)
@@ -167,55 +158,12 @@ def _merged(standing: str, displaced: str, tag: str) -> str:
     return only_added(standing, standing, displaced)
 
 
-# An archive is long, and nobody has an older text of it open than these.
-_ARCHIVES = 3
-
-
-def clean_past(
-    working_copy: WorkingCopy, file: File, targets: ForgetTargets, now: datetime
-) -> set[str]:
-    """Keeps the past texts of a file as versions with placeholders; returns the lines removed."""
-    past = past_texts(working_copy.state, file)
-    kept, removed = _with_placeholders(past, targets, working_copy.key)
-    working_copy.state.versions.keep_only(file, kept, now)
-    return removed
-
-
-def lines_removed(working_copy: WorkingCopy, file: File, targets: ForgetTargets) -> set[str]:
-    """The lines that go from the past texts of a file, the newest of which stands in it."""
-    return _with_placeholders(past_texts(working_copy.state, file), targets, working_copy.key)[1]
-
-
-def keep_past_of_archive(
-    working_copy: WorkingCopy, archive: str, targets: ForgetTargets, now: datetime
-) -> None:
-    """Keeps the archive as it is before it is cleaned as a version, with placeholders."""
-    past = [PastText(split_lines(archive)), *past_texts(working_copy.state, File.ARCHIVE)]
-    kept, _ = _with_placeholders(past, targets, working_copy.key)
-    marked = [text for text in kept if is_placeholder(text)]
-    working_copy.state.versions.keep_only(File.ARCHIVE, marked[:_ARCHIVES], now)
-
-
-def _with_placeholders(
-    past: Iterable[PastText], targets: ForgetTargets, key: bytes
-) -> tuple[list[str], set[str]]:
-    """The texts with a placeholder for each line removed, and those lines.
-
-    A text of which nothing else stays is left out.
-    """
-    removed: set[str] = set()
-    kept: list[str] = []
-    for each in past:
-        # Neighbours have most lines in common: what was removed from one is not looked for by its
-        # blocks in the next.
-        rest = [line for line in each.lines if line not in removed]
-        clean = split_lines(without("".join(rest), targets, key)[0])
-        removed.update(filter(str.strip, set(rest) - set(clean)))
-        if any(map(str.strip, clean)):
-            lines = each.marked or each.lines
-            marked = [placeholder(key, line) if line in removed else line for line in lines]
-            kept.append("".join(marked))
-    return kept, removed
+def lines_removed(text: str, targets: ForgetTargets, key: bytes) -> set[str]:
+    """Return the lines that go from a text."""
+    if not targets.are_in_a_line_of(text):
+        return set()
+    kept = split_lines(without(text, targets, key)[0])
+    return set(filter(str.strip, {*split_lines(text)} - {*kept}))
 
 
 def empty_messages(

@@ -1,43 +1,38 @@
 """The steps of a forgetting: a text removed from everything a channel keeps.
 
-The files are cleaned by a commit like any other. Then the journal begins anew with one record that
-has the whole ledger. Of the texts before it only what a merge needs stays, as versions without the
-forgotten lines. What a crash cut off, the next holder of the lock finishes.
+The files are cleaned by a commit like any other. Then all that was changed before is dropped from
+the state, and the past texts that a merge needs stay without the forgotten lines. What a crash cut
+off, the next holder of the lock finishes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.kinds import NOTE_FILES, File
-from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
+from pipimem.notes.ledger import Delta, Record, Tombstone
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
+from pipimem.state.changes import FORGET
+from pipimem.state.sqlite import remove_set_aside
 from pipimem.store.caches.channel_caches import drop_texts
-from pipimem.store.commit.commit import Recalls, commit, journal_edits
+from pipimem.store.commit.commit import Recalls, commit, record_edits
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk import editor_saves, presence
-from pipimem.store.disk.files import read_text, remove
+from pipimem.store.disk import editor_saves
+from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
-from pipimem.store.forget.cleaning import (
-    clean_archive,
-    clean_past,
-    is_archive_being_saved,
-    keep_past_of_archive,
-    lines_removed,
-)
+from pipimem.store.forget.cleaning import clean_archive, is_archive_being_saved, lines_removed
 from pipimem.store.forget.log_lines import clean_arrivals, clean_transcript
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
@@ -48,7 +43,6 @@ from pipimem.store.forget.verify import (
     receipt_of,
     record_of,
 )
-from pipimem.store.journal.records import FORGET
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace_state import WorkspaceState
@@ -87,7 +81,7 @@ def forget(
         if keep_transcript:  # which may hold it: it is not learnt from there
             forgetting.commit()
         return receipt
-    plans.save(_own(working_copy), forgetting.plan)
+    plans.begin(working_copy, forgetting.plan, forgetting.marks())
     forgetting.carry_out(receipt)
     return receipt
 
@@ -102,14 +96,14 @@ def _is_in_the_way(working_copy: WorkingCopy) -> StoreError:
 def _planned(
     working_copy: WorkingCopy, log: Transcript, now: datetime, plan_for: Callable[[], Plan]
 ) -> tuple[_Forgetting, Forgotten]:
-    """What to forget, and how much holds it, once what people saved is journalled.
+    """What to forget, and how much holds it, once what people saved is recorded.
 
     That nothing holds it is not believed while somebody is saving: half of a save may lack the
     words. Raises `StoreError` where that takes longer than `save_deadline` allows.
     """
     deadline = editor_saves.save_deadline()
     while True:
-        journal_edits(working_copy, now)
+        record_edits(working_copy, now)
         forgetting = _Forgetting(working_copy, log, plan_for(), now)
         receipt = forgetting.receipt()
         if not receipt.is_empty or _is_settled(working_copy):
@@ -120,14 +114,14 @@ def _planned(
 
 
 def _is_settled(working_copy: WorkingCopy) -> bool:
-    """Whether nobody has saved a file since edits were journalled, or is at it."""
+    """Whether nobody has saved a file since edits were recorded, or is at it."""
     view = working_copy.fresh_view()
     return not view.edited and not view.locked
 
 
 def is_under_way(working_copy: WorkingCopy) -> bool:
     """Whether a forgetting has begun and not ended; the next holder of the lock goes on with it."""
-    return plans.load(_own(working_copy)) is not None
+    return plans.load(working_copy) is not None
 
 
 def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
@@ -135,13 +129,12 @@ def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
 
     It waits while a file cannot be read as a text, or its plan is damaged; `doctor` reports both.
     """
-    plan = plans.load(_own(working_copy))
+    plan = plans.load(working_copy)
     if plan is None:
         return
     forgetting = _Forgetting(working_copy, log, plan, now)
     with suppress(UnreadableNote):
         if not is_being_saved(working_copy):
-            forgetting.know_its_lines()
             forgetting.carry_out(forgetting.receipt())
 
 
@@ -170,18 +163,14 @@ class _Forgetting(Struct, frozen=True):
         """How much holds the targets right now."""
         return receipt_of(self.working_copy, self.log, self.plan)
 
-    def know_its_lines(self) -> None:
-        """Lets merges know the lines that are to go, of a forgetting that was cut off.
-
-        The versions may be clean and the journal not: a save of an older text with such a line
-        would count as made of the newest text that has it, and what came since as deleted.
-        """
-        copy, targets = self.working_copy, self._targets
-        removed = (lines_removed(copy, file, targets) for file in NOTE_FILES)
-        marks = {mark_of(copy.key, line) for lines in removed for line in lines}
-        known = copy.state.ledger
-        tombstones = {**known.tombstones, **_of_lines(marks)}
-        copy.state.ledger = replace(known, tombstones=tombstones)
+    def marks(self) -> set[str]:
+        """Return the marks of the lines that are to go: a save that has them is merged without."""
+        copy = self.working_copy
+        texts = [read_text(copy.path(file), copy.root) or "" for file in File]
+        past = (each for file in NOTE_FILES for each in copy.past_texts(file))
+        texts += ["".join(map(copy.state.line, each.lines)) for each in past]
+        lines = {line for text in texts for line in lines_removed(text, self._targets, copy.key)}
+        return {mark_of(copy.key, line) for line in lines}
 
     def carry_out(self, receipt: Forgotten) -> None:
         """Does what the plan says, then removes it; an editor that saves meanwhile ends it early.
@@ -190,41 +179,40 @@ class _Forgetting(Struct, frozen=True):
         count as typed anew.
         """
         for _ in range(_TRIES):
-            if not self._clean_everything(receipt):
+            if not self._clean_everything():
                 return
             if not self._is_in_notes():
-                remove(_own(self.working_copy) / plans.NAME)
-                # The plan has the words: a power cut must not bring it back.
-                sync_folder(_own(self.working_copy))
+                self._end(receipt)
                 return
+
+    def _end(self, receipt: Forgotten) -> None:
+        """Remove the targets from the state, and with them the plan."""
+        copy, key = self.working_copy, self.working_copy.key
+        ledger = blanked_ledger(copy.state.ledger, self._targets, self.log.messages())
+        change = record_of(ledger, self.plan, receipt, self.now)
+        copy.state.end_forgetting(
+            change,
+            ledger,
+            lambda text: without(text, self._targets, key)[0],
+            lambda line: mark_of(key, line),
+        )
+        remove_set_aside(_own(copy))
+        copy.clear()
 
     def _is_in_notes(self) -> bool:
         return any(held_in_text(self.working_copy, file, self._targets) for file in NOTE_FILES)
 
-    def _clean_everything(self, receipt: Forgotten) -> bool:
-        """Removes the targets everywhere, once; `False` where somebody is saving."""
-        working_copy, state, targets = self.working_copy, self.working_copy.state, self._targets
+    def _clean_everything(self) -> bool:
+        """Remove the targets from all files but the state, once; `False` if somebody is saving."""
+        working_copy = self.working_copy
         drop_texts(_own(working_copy))
-        # Written by pipimem 0.1: etags of texts, which are marks of the words.
-        remove(_own(working_copy) / "unread")
         if not self.commit() or not self._clean_archive():
             return False
-        removed: set[str] = set()
-        for file in NOTE_FILES:
-            removed |= clean_past(working_copy, file, targets, self.now)
         if not self.plan.keep_transcript:
             self._clean_talk()
-        state.ledger = self._ledger_after(removed)
-        last = record_of(state.ledger, self.plan, receipt, self.now)
-        # What was read behind the commit above may hold the words still. As of this record nothing
-        # does, and what was decided on an earlier one is refused.
-        state.append([last], {})
-        state.start_anew(last)
         # Before the plan goes: a power cut must not bring back what was removed.
-        for folder in (working_copy.folder, state.versions.folder, _own(working_copy)):
-            if presence.is_folder(folder):
-                sync_folder(folder)
-        working_copy.clear()
+        for folder in (working_copy.folder, _own(working_copy)):
+            sync_folder(folder)
         return True
 
     def _clean_talk(self) -> None:
@@ -266,22 +254,10 @@ class _Forgetting(Struct, frozen=True):
         return Outcome(texts, delta=delta, changes=changes_of(texts))
 
     def _clean_archive(self) -> bool:
-        """Cleans the archive, behind the commit: what that archives is found by the old size."""
+        """Clean the archive, behind the commit: what that archives is found by the old size."""
         copy, targets = self.working_copy, self._targets
         archive = copy.path(File.ARCHIVE)
-        keep_past_of_archive(copy, read_text(archive, copy.root) or "", targets, self.now)
         return clean_archive(archive, copy.root, lambda text: without(text, targets, copy.key)[0])
-
-    def _ledger_after(self, removed: Iterable[str]) -> Ledger:
-        """The ledger without the targets, and with keyed tombstones of the lines removed."""
-        blank = blanked_ledger(self.working_copy.state.ledger, self._targets, self.log.messages())
-        marks = {mark_of(self.working_copy.key, line) for line in removed}
-        return replace(blank, tombstones={**blank.tombstones, **_of_lines(marks)})
-
-
-def _of_lines(marks: Iterable[str]) -> dict[str, Tombstone]:
-    """The tombstones by which a merge knows a forgotten line."""
-    return {f"line:{mark}": Tombstone("forgotten", 0) for mark in marks}
 
 
 def _own(working_copy: WorkingCopy) -> Path:

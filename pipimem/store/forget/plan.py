@@ -1,8 +1,8 @@
-"""The plan of a forgetting, as `.pipimem/forget.json` holds it until it is carried out."""
+"""The plan of a forgetting, which the channel's state holds until it is carried out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,9 +14,9 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.commit.working_copy import WorkingCopy
-from pipimem.store.disk.files import put_whole, read_text
-from pipimem.store.disk.syscalls import read_if_there, sync_folder
+from pipimem.store.disk.files import read_text
 from pipimem.store.forget.targets import (
     ENTRY_ALONE,
     ForgetTargets,
@@ -24,13 +24,9 @@ from pipimem.store.forget.targets import (
     resolve_targets,
     without,
 )
-from pipimem.store.journal.past_texts import past_texts
-from pipimem.store.journal.state import State
 from pipimem.store.transcript.log import Transcript
-from pipimem.text import json_lines
 from pipimem.text.folding import folded, folded_as_shown
 from pipimem.text.json_codec import CodecError, decoded, encoded
-from pipimem.text.json_lines import checked_line, checked_value
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
@@ -64,7 +60,7 @@ def learnt_before(
     """The entries that were learnt from messages and stand no more, as `ForgetTargets.lines`.
 
     They were taken out by hand, moved to the archive, or replaced; past texts and the archive hold
-    them. Raises `JournalError`.
+    them.
     """
     if not messages:
         return frozenset()
@@ -80,19 +76,19 @@ def learnt_before(
     return frozenset(found - {""})
 
 
-def _records(state: State) -> dict[str, Record]:
-    """The newest record of each entry, also of those that are gone, as far as the journal tells."""
+def _records(state: ChannelState) -> dict[str, Record]:
+    """Return the newest record of each entry, also of those that are gone, as far as is kept."""
     known = dict(state.ledger.records)
-    for change in state.journal.records():
-        records = change.delta.records.items() if change.delta else ()
-        known.update((name, record) for name, record in records if record)
+    for change in state.changes():
+        known.update((name, record) for name, record in change.delta.records.items() if record)
     return known
 
 
 def _past_entries(working_copy: WorkingCopy) -> Iterator[Entry]:
     """The entries of all lines that stood in a note, and of the archive, each once."""
-    state, key = working_copy.state, working_copy.key
-    past = (text.lines for file in File for text in past_texts(state, file))
+    key = working_copy.key
+    line = working_copy.state.line
+    past = (map(line, text.lines) for file in NOTE_FILES for text in working_copy.past_texts(file))
     archive: Path = working_copy.path(File.ARCHIVE)
     lines = dict.fromkeys(split_lines(read_text(archive, working_copy.root) or ""))
     for text in past:
@@ -146,9 +142,6 @@ class _Said:
             if len(said) >= _LEAST_QUOTED and any(said in content for content in self._folded):
                 return True
         return False
-
-
-NAME = "forget.json"
 
 
 class Plan(Struct, frozen=True):
@@ -224,43 +217,26 @@ def targets_for(
 ) -> tuple[ForgetTargets, list[str]]:
     """What a forgetting looks for, and the ids of the standing entries that are meant.
 
-    Raises `NothingFound` for an id of nothing, `JournalError` for a damaged journal.
+    Raises `NothingFound` for an id of nothing.
     """
     targets, ids = resolve_targets(notes, what, inside_words=inside_words)
     said = [one for one in log.messages() if one.id in targets.messages] if targets.messages else []
     return replace(targets, lines=learnt_before(working_copy, notes, said)), ids
 
 
-def save(own: Path, plan: Plan) -> None:
-    """Writes the plan into a channel's `.pipimem/`, synced with its name."""
-    put_whole(own / NAME, checked_line(encoded(plan)))
-    # A power cut must not take the plan and leave what it began.
-    sync_folder(own)
+def begin(working_copy: WorkingCopy, plan: Plan, marks: Iterable[str]) -> None:
+    """Write the plan into the state, with the marks of the lines that are to go."""
+    working_copy.state.begin_forgetting(encoded(plan), marks)
 
 
-def load(own: Path) -> Plan | None:
-    """Reads the plan in a channel's `.pipimem/`; `None` where there is none, or a damaged one.
-
-    Carried out with one wrong byte it would remove what nobody named.
-    """
-    data = read_if_there(own / NAME)
-    if data is None:
-        return None
-    value = checked_value(data)
+def load(working_copy: WorkingCopy) -> Plan | None:
+    """Read the plan of a forgetting that has not ended; `None` where there is none."""
+    value = working_copy.state.plan
     if value is None:
-        value = _of_format_1(data)
+        return None
     try:
         plan = decoded(Plan, value)
     except CodecError:
         return None
-    # Folded again, for an older version folded less.
-    texts, lines = map(folded, plan.texts), map(folded_as_shown, plan.lines)
-    plan = replace(plan, texts=tuple(texts), lines=tuple(lines))
     # An empty text would match every text.
     return plan if all(plan.texts) else None
-
-
-def _of_format_1(data: bytes) -> dict[str, object] | None:
-    """The plan of a forgetting that was cut off in pipimem 0.1, which wrote no checksum."""
-    found = json_lines.value(data)
-    return found if found is not None and "sum" not in found else None

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
 from pipimem.notes.operations import Author, Change, Progress
+from pipimem.state.changes import FORGET, ChangeRecord
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, presence
-from pipimem.store.disk.files import own_text, read_text
+from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget.log_lines import blanked, held_arrivals
 from pipimem.store.forget.plan import Plan
@@ -26,11 +27,10 @@ from pipimem.store.forget.targets import (
     blanked_ledger,
     without,
 )
-from pipimem.store.journal.records import FORGET, FileChange, JournalRecord
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace_state import WORKSPACE
 
-_KINDS = ("entries", "archive", "versions", "messages", "arrivals", "journal", "ledger")
+_KINDS = ("entries", "archive", "versions", "messages", "arrivals", "changes", "ledger")
 
 
 class Forgotten(Struct, frozen=True):
@@ -47,11 +47,12 @@ class Forgotten(Struct, frozen=True):
 
 def receipt_of(working_copy: WorkingCopy, log: Transcript, plan: Plan) -> Forgotten:
     """How much holds the targets of a plan right now."""
-    counts, places = dict.fromkeys(_KINDS, 0), {}
+    counts = dict.fromkeys(_KINDS, 0)
+    places: dict[str, int] = {}
     for kind, place, count in _held(working_copy, log, plan):
         if count:
             counts[kind] += count
-            places[place] = count
+            places[place] = places.get(place, 0) + count
     return Forgotten(counts, places)
 
 
@@ -61,16 +62,13 @@ def _held(working_copy: WorkingCopy, log: Transcript, plan: Plan) -> Iterator[tu
     for file in NOTE_FILES:
         yield "entries", str(file), held_in_text(working_copy, file, targets)
     yield "archive", str(File.ARCHIVE), held_in_text(working_copy, File.ARCHIVE, targets)
-    for file in File:
-        for path in state.versions.paths(file):
-            is_held = targets.are_in_a_line_of(own_text(path) or "")
-            yield "versions", f".pipimem/versions/{path.name}", int(is_held)
+    held = state.held_by(targets.are_in_a_line_of)
+    for kind, count in held.items():
+        yield kind, ".pipimem/state.db", count
     if not plan.keep_transcript:
         yield from _held_in_talk(working_copy, log, targets)
-    for part in state.journal.parts():
-        yield "journal", f".pipimem/{part.name}", _held_in_journal(part, targets)
     is_held = blanked_ledger(state.ledger, targets) != state.ledger
-    yield "ledger", ".pipimem/ledger.json", int(is_held)
+    yield "ledger", ".pipimem/state.db", int(is_held)
 
 
 def held_in_text(working_copy: WorkingCopy, file: File, targets: ForgetTargets) -> int:
@@ -92,29 +90,20 @@ def _held_in_talk(
         yield "arrivals", f"workspace/.pipimem/{path.name}", count
 
 
-def _held_in_journal(part: Path, targets: ForgetTargets) -> int:
-    """How many lines of a file of the journal hold a target, escaped as they are."""
-    lines: set[int] = set()
-    for text in targets.texts:
-        found = traces([part], text, inside_words=targets.inside_words)
-        lines.update(trace.line for trace in found)
-    return len(lines)
-
-
 def changes_of(files: Iterable[File]) -> tuple[Change, ...]:
     """One for each file that held it; none says what it was."""
     return tuple(Change("forgotten", file) for file in files)
 
 
-def record_of(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> JournalRecord:
-    """The record that ends a forgetting and that the new journal begins with.
+def record_of(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> ChangeRecord:
+    """Return the change that ends a forgetting, which is the first that is kept then.
 
     It says how much was removed, and has the ledger.
     """
     held = ", ".join(f"{count} in {place}" for place, count in receipt.counts.items() if count)
     progress = Progress(**{name: getattr(ledger, name) for name in PROGRESSED})
     records, tombstones = dict(ledger.records), dict(ledger.tombstones)
-    return JournalRecord(
+    return ChangeRecord(
         ledger.sequence + 1,
         now.isoformat(timespec="seconds"),
         FORGET,
@@ -122,7 +111,6 @@ def record_of(ledger: Ledger, plan: Plan, receipt: Forgotten, now: datetime) -> 
         plan.actor,
         held,
         changes=changes_of(file for file in File if str(file) in receipt.places),
-        files={File(name): FileChange(mark, mark, ()) for name, mark in ledger.etags.items()},
         delta=Delta(records, tombstones, ledger.jobs, progress, forgets_asked=True),
     )
 

@@ -6,118 +6,27 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from itertools import count
 from pathlib import Path
 
 from pipimem.errors import ChannelError, LockTimeout, PipimemError, UnreadableNote
-from pipimem.notes.kinds import NOTE_FILES, etag
 from pipimem.notes.ledger import Delta
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Note, Outcome
+from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
 from pipimem.store.arrivals import Arrival, arrival_files, read_arrivals, waiting_messages
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk import presence
 from pipimem.store.disk.appended_files import parts
-from pipimem.store.disk.fencing import move_name
-from pipimem.store.disk.files import TEMPORARY, is_regular, read_text, remove
+from pipimem.store.disk.files import TEMPORARY, read_text
 from pipimem.store.disk.folder_lock import FolderLock, locks_hold
-from pipimem.store.disk.presence import first_unused
-from pipimem.store.disk.syscalls import store_errors, sync_folder
 from pipimem.store.forget import plan
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.history.edit_notices import edit_notices
-from pipimem.store.journal import checkpoint as ledger_file
-from pipimem.store.journal.checkpoint import Checkpoint
-from pipimem.store.journal.journal import Journal
 from pipimem.store.leader_lock import LeaderLock
 from pipimem.store.transcript.log import DAMAGED as DAMAGED_LINES
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.store.workspace_state import DAMAGED
-
-NAME = "journal.jsonl.older"
-"""What such a copy is renamed to: no part of the journal, so nobody reads it."""
-
-
-def older_journal(store: ChannelStore) -> Finding | None:
-    """The finding, `None` where the journal goes on from the checkpoint or it is another's.
-
-    The notes prove which of the two files is the newer one: a text that stands there is one that
-    the checkpoint names, or an entry is one that the checkpoint knows and the journal does not, as
-    where a person edited since. Raises `PipimemError` for a journal or a note that cannot be read.
-    """
-    own = store.folder / ".pipimem"
-    journal, checkpoint = Journal(own), ledger_file.load(own / "ledger.json")
-    if checkpoint is None or not _is_older(journal, checkpoint):
-        return None
-    if journal.channel != store.folder.name:
-        return None
-    if not _has_a_text_of(checkpoint, store) and not _has_an_entry_of(checkpoint, journal, store):
-        return None
-    what = (
-        "is a copy from before a forgetting; ledger.json beside it and the Markdown files are "
-        f"newer, so nothing can be written. Set aside, as {NAME}, it keeps nobody from writing; "
-        "undo, log and blame begin anew. It may hold what was forgotten since"
-    )
-    return wrong(journal.path, what, _setting_aside(store))
-
-
-def _is_older(journal: Journal, checkpoint: Checkpoint) -> bool:
-    """Whether the journal is another one than the checkpoint's and ends before it."""
-    if journal.name in {"", checkpoint.place.journal} or not checkpoint.place.journal:
-        return False
-    sequence = checkpoint.ledger.sequence
-    records, _ = journal.read()
-    is_behind = bool(records) and records[-1].sequence < sequence
-    return is_behind and not journal.follows(checkpoint.place, sequence)
-
-
-def _has_a_text_of(checkpoint: Checkpoint, store: ChannelStore) -> bool:
-    """Whether one of the notes still has the text that it had at the checkpoint."""
-    for file, mark in checkpoint.ledger.etags.items():
-        text = read_text(store.folder / file, store.workspace.root)
-        if text and etag(text) == mark:
-            return True
-    return False
-
-
-def _has_an_entry_of(checkpoint: Checkpoint, journal: Journal, store: ChannelStore) -> bool:
-    """Whether an entry stands whose id the checkpoint has and the journal has not."""
-    deltas = (record.delta for record in journal.records() if record.delta)
-    newer = checkpoint.ledger.records.keys() - {name for delta in deltas for name in delta.records}
-    texts = ((file, read_text(store.folder / file, store.workspace.root)) for file in NOTE_FILES)
-    notes = (Note.read(file, text or "", store.key) for file, text in texts)
-    return any(entry.record_name in newer for note in notes for entry in note.entries)
-
-
-def _setting_aside(store: ChannelStore) -> Mend:
-    """Renames the journal under the lock, and goes on from the files as they stand."""
-
-    def set_aside(now: datetime) -> str:
-        path = Journal(store.folder / ".pipimem").path
-        target = _free_name(path.with_name(NAME))
-        with store.channel_folder.lock.held():
-            if older_journal(store) is None:
-                return "mended meanwhile"
-            _rename(path, target)
-        reopened = ChannelStore.open(store.workspace, store.channel_id, create=False)
-        reopened.journal_edits(now)
-        return f"renamed to {target.name}; the Markdown files count as they stand"
-
-    return set_aside
-
-
-def _free_name(path: Path) -> Path:
-    return first_unused(path.with_name(f"{path.name}{number or ''}") for number in count())
-
-
-def _rename(path: Path, target: Path) -> None:
-    with store_errors("rename", path):
-        move_name(path, target)
-    sync_folder(path.parent)
-
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note, of vim, emacs, editors that keep a backup, git and sync clients.
@@ -137,8 +46,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
     folder, own = store.folder, store.folder / ".pipimem"
 
     def finish(now: datetime) -> str:
-        store.journal_edits(now)
-        store.checkpoint()
+        store.record_edits(now)
         return "what was cut off was finished, the rest swept"
 
     left = [*folder.glob(f".*{TEMPORARY}"), *folder.glob(f".pipimem/**/.*{TEMPORARY}")]
@@ -147,12 +55,12 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
         yield worth_knowing(folder, what, finish)
     yield from _unreadable(folder, store.workspace.root)
     yield from _waiting(store)
-    yield from _forgetting(own, finish)
-    for path in sorted(own.glob(f"{NAME}*")):
+    yield from _forgetting(store, finish)
+    for path in sorted(own.glob("state.db.damaged*")):
         yield worth_knowing(
             path,
-            "a copy of the journal that was set aside; it may hold what was forgotten since. "
-            "Nobody reads it: remove it when you need it no more",
+            "a state that was damaged, or another channel's, and was set aside. Nobody reads it; "
+            "the next forgetting removes it",
         )
     for path in parts(folder / DAMAGED_LINES):
         what = "lines that were taken out of the transcript, for they are no messages. Only "
@@ -225,29 +133,15 @@ def _unreadable(folder: Path, root: Path) -> Iterator[Finding]:
             yield wrong(path, f"{error} {what}")
 
 
-def _forgetting(own: Path, finish: Mend) -> Iterator[Finding]:
-    path = own / plan.NAME
-    if not os.path.lexists(path):
-        return
+def _forgetting(store: ChannelStore, finish: Mend) -> Iterator[Finding]:
     try:
-        is_whole = plan.load(own) is not None
-    except PipimemError as error:  # a folder, a link, no right to read it
-        yield wrong(path, str(error))
+        with store.reading() as working_copy:
+            is_under_way = plan.load(working_copy) is not None
+    except PipimemError:  # reported with the state
         return
-    if is_whole:
+    if is_under_way:
         what = "a forgetting was cut off; any writing, such as `pipimem consolidate`, finishes it"
-        yield wrong(own.parent, what, finish)
-        return
-
-    def drop(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
-        remove(path)
-        return "removed; what it was to forget may stand there still"
-
-    yield wrong(
-        path,
-        "a forgetting was cut off, and what it was to take out is damaged: forget it once more",
-        drop,
-    )
+        yield wrong(store.folder, what, finish)
 
 
 def _lock(path: Path) -> Iterator[Finding]:
@@ -309,22 +203,10 @@ _EVER = datetime.fromtimestamp(0, UTC)
 
 
 def state_findings(store: ChannelStore) -> Iterator[Finding]:
-    """What is to be said about the journal, ledger, transcript and search index of a channel."""
-    own = store.folder / ".pipimem"
-    versions = own / "versions"
-    if presence.exists(versions) and not presence.is_folder(versions):
-        yield wrong(versions, "is no folder, so nothing can be written; move it away")
+    """Yield what is to be said about the state, transcript and search index of a channel."""
     try:
-        yield from _no_files(versions)
-        yield from _foreign_journal(store)
-        older = older_journal(store)
-        if older:
-            yield older
-            return
-        past = store.past()
-        if past.is_cut:
-            yield _cut_journal(store)
-        notices = edit_notices(store.channel_id, past, _EVER)
+        yield from _damage(store)
+        notices = edit_notices(store.channel_id, store.past(), _EVER)
         for sentence in (*notices.shrunk, *notices.brought_back):
             yield worth_knowing(store.folder, sentence)
         yield from _transcript(store)
@@ -333,7 +215,7 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
     except UnreadableNote:  # reported with the text
         return
     except (PipimemError, OSError) as error:
-        yield wrong(own, str(error))
+        yield wrong(store.folder / ".pipimem", str(error))
         return
     for hole in store.ledger.holes:
         what = f"messages {hole.first}–{hole.last} were set aside ({hole.reason})"
@@ -341,33 +223,20 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
         yield wrong(store.folder, f"{what}; {mend}")
 
 
-def _no_files(versions: Path) -> Iterator[Finding]:
-    """Folders, pipes and sockets that have the name of a kept text; links are told with access."""
-    for path in sorted(versions.iterdir()) if presence.is_folder(versions) else ():
-        if not is_regular(path) and not presence.is_link(path):
-            yield wrong(path, "is no file, where a text of ours belongs; move it away")
+def _damage(store: ChannelStore) -> Iterator[Finding]:
+    """Yield what is wrong with the state: what SQLite finds, or texts that are not as they were."""
+    with store.reading() as working_copy:
+        state = working_copy.state
+        found = state.damage()
 
+    def begin_anew(now: datetime) -> str:
+        store.set_state_aside()
+        store.record_edits(now)
+        return "set aside; the notes count as they stand"
 
-def _foreign_journal(store: ChannelStore) -> Iterator[Finding]:
-    journal = Journal(store.folder / ".pipimem")
-    if journal.channel not in ("", store.folder.name):
-        what = f"is the journal of another channel, {journal.channel}; move it back there"
-        yield wrong(journal.path, what)
-
-
-def _cut_journal(store: ChannelStore) -> Finding:
-    """The journal lacks records that the checkpoint has: its end was cut off, or it is older."""
-
-    def accept(now: datetime) -> str:
-        store.journal_edits(now)
-        return "the Markdown files count as they stand; a new checkpoint says so"
-
-    what = (
-        "ends before the checkpoint beside it, ledger.json: undo, log and blame lack what it lost. "
-        "The Markdown files are whole. If you have a copy with more, put it back before anything "
-        "is written; else the next change goes on from the files as they stand"
-    )
-    return wrong(Journal(store.folder / ".pipimem").path, what, accept)
+    if found:
+        what = f"damaged ({found}); notes and talk are whole, undo may lack something"
+        yield wrong(store.folder / ".pipimem" / "state.db", what, begin_anew)
 
 
 def _transcript(store: ChannelStore) -> Iterator[Finding]:
@@ -437,6 +306,6 @@ def _dropping(store: ChannelStore, names: Sequence[str]) -> Mend:
             return outcome
 
         store.commit(decision, now, "pipimem", carry_out=carry_out)
-        return f"{len(names)} records dropped; the journal has them"
+        return f"{len(names)} records dropped; their changes are kept"
 
     return drop

@@ -1,8 +1,8 @@
-"""Which change each entry came with, told from the journal."""
+"""Which change each entry came with, told from the changes that are kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct, field
 
@@ -11,7 +11,8 @@ from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author
-from pipimem.store.journal.records import FORGET, JournalRecord
+from pipimem.state.changes import FORGET, ChangeRecord
+from pipimem.text.markdown.lines import split_lines
 
 
 class Origin(Struct, frozen=True):
@@ -24,15 +25,23 @@ class Origin(Struct, frozen=True):
 
     entry: Entry
     record: Record | None
-    change: JournalRecord | None
-    brought_back: JournalRecord | None = None
+    change: ChangeRecord | None
+    brought_back: ChangeRecord | None = None
     heard_by: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
 
 
-def origins(notes: Notes, records: Iterable[JournalRecord], files: Iterable[File]) -> list[Origin]:
-    """The origin of each entry of some files, in file order."""
-    added = _Additions()
+def origins(
+    notes: Notes,
+    records: Iterable[ChangeRecord],
+    text_of: Callable[[str], str | None],
+    files: Iterable[File],
+) -> list[Origin]:
+    """Return the origin of each entry of some files, in file order.
+
+    `text_of` has the texts of the changes by their etags.
+    """
+    added = _Additions(text_of)
     for record in records:
         if record.task != FORGET:  # it has the whole ledger, and added nothing
             added.take(record)
@@ -55,13 +64,14 @@ class _Additions(Struct, frozen=True):
     more after it was removed.
     """
 
-    by_name: dict[str, JournalRecord] = field(default_factory=dict)
-    by_line: dict[tuple[File, str], JournalRecord] = field(default_factory=dict)
-    again: dict[str, JournalRecord] = field(default_factory=dict)
+    text_of: Callable[[str], str | None]
+    by_name: dict[str, ChangeRecord] = field(default_factory=dict)
+    by_line: dict[tuple[File, str], ChangeRecord] = field(default_factory=dict)
+    again: dict[str, ChangeRecord] = field(default_factory=dict)
     _removed: set[str] = field(default_factory=set)
 
-    def take(self, record: JournalRecord) -> None:
-        """Takes in the next record of the journal."""
+    def take(self, record: ChangeRecord) -> None:
+        """Take in the next change."""
         for name, known in record.delta.records.items():
             if known is None:
                 self._removed.add(name)
@@ -70,10 +80,12 @@ class _Additions(Struct, frozen=True):
         if record.author is not Author.EDITOR:
             return
         for file, change in record.files.items():
-            for splice in change.splices:
-                self.by_line.update({(file, _bare(line)): record for line in splice.added})
+            before, after = self.text_of(change.before), self.text_of(change.after)
+            if before is not None and after is not None:
+                added = {*split_lines(after)}.difference(split_lines(before))
+                self.by_line.update({(file, _bare(line)): record for line in added})
 
-    def _add(self, name: str, record: JournalRecord) -> None:
+    def _add(self, name: str, record: ChangeRecord) -> None:
         self._removed.discard(name)
         self.again.pop(name, None)
         if name in self.by_name and record.task in ("undo", "restore"):

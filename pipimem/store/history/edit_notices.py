@@ -7,7 +7,6 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from pipimem.notes.kinds import etag
 from pipimem.notes.operations import Author
 from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.past import Past, record_time
@@ -44,8 +43,6 @@ def edit_notices(channel: str, past: Past, since: datetime) -> EditNotices:
 
 
 def _unrecorded(past: Past) -> Iterator[str]:
-    """The sentences on saves that no record has taken in yet."""
-    known = {change.found for record in past.records for change in record.files.values()}
-    for file, save in past.incoming.items():
-        if save.removed and etag(save.marked) not in known:
-            yield removed_again(file, save.removed)
+    """Yield the sentences on saves that no record has taken in yet."""
+    for file, removed in past.unrecorded.items():
+        yield removed_again(file, removed)

@@ -45,16 +45,13 @@ def held_at_rest(
 ) -> Iterator[tuple[OpenedChannel, dict[str, Path]]]:
     """Holds a channel's lock; yields it, and its files by their paths in its folder.
 
-    What a crash left is carried out and a checkpoint is made before, so that the files alone say
-    everything. Raises `StoreError` where an editor holds a text of it back, and `ChannelError` for
-    an unknown channel.
+    What a crash left is carried out before, so that the files alone say everything. Raises
+    `StoreError` where an editor holds a text of it back, and `ChannelError` for an unknown channel.
     """
-    new = identity.new(channel_id, "dm", "", None, is_derived=False)
+    new = identity.new(channel_id, "", "", None, is_derived=False)
     opened = OpenedChannel.open(workspace, channel_id, create=False, new=new)
     deadline = editor_saves.save_deadline()
     with opened.writing(now, until=deadline) as working_copy:
-        opened.now = now
-        opened.checkpoint()
         if is_unfinished(working_copy):
             raise StoreError(
                 f"{channel_id}: an editor is saving one of its files. Close it, and try again."
@@ -66,7 +63,7 @@ def _files(folder: Path, root: Path) -> dict[str, Path]:
     """The files that an export takes along, by their paths; a link of a note is followed."""
     found: dict[str, Path] = {}
     with store_errors("read", folder):
-        for below in (folder, folder / ".pipimem", folder / ".pipimem" / "versions"):
+        for below in (folder, folder / ".pipimem"):
             for path in sorted(below.iterdir()) if presence.is_folder(below) else ():
                 name = path.relative_to(folder).as_posix()
                 place = resolved(path, root) if name in set(File) else path

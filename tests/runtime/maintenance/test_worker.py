@@ -237,7 +237,7 @@ async def test_a_compaction_cancels_the_idle_thought_of_its_channel(tmp_path: Pa
         receipt = await channel.before_compaction()
         assert slow.cancelled == ["room"]
         assert (receipt.state, receipt.cursor) == ("consolidated", 4)
-        tasks = [record.task for record in upkeep_of(channel).store.journal_records()]
+        tasks = [record.task for record in upkeep_of(channel).store.changes()]
     assert tasks == ["consolidate"]
 
 
@@ -264,7 +264,7 @@ async def test_a_commit_under_way_is_finished_first(
             tasks.start_soon(_release, go)
             async with channel._preempt():
                 assert go.is_set()
-                [record] = upkeep_of(channel).store.journal_records()
+                [record] = upkeep_of(channel).store.changes()
                 assert record.task == "consolidate"
                 assert len(asked.asked) == 1
 

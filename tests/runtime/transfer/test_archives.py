@@ -103,7 +103,7 @@ def test_an_imported_channel_goes_on(tmp_path: Path) -> None:
     import_archive(other, archive, NOW)
     channel = ChannelStore.open(other, "dm", create=False)
     channel.commit(remembered("The port is 9090 now"), NOW)
-    assert [record.sequence for record in channel.journal_records()] == [1, 2]
+    assert [record.sequence for record in channel.changes()] == [1, 2]
     assert "8080" in channel.notes().memory.text
 
 

@@ -169,7 +169,7 @@ def test_what_was_taken_out_here_before_stays_out(tmp_path: Path) -> None:
     channel.commit(remembered("Likes to play cricket"), NOW)
     path = made.folder_of("mem0") / "MEMORY.md"
     path.write_text(path.read_text().replace("- Likes to play cricket\n", ""))
-    channel.journal_edits(NOW)
+    channel.record_edits(NOW)
     done = imported(made, FIXTURES / "mem0")
     assert (done.total.entries, done.total.left_out["taken out of this memory before"]) == (1, 1)
     assert "cricket" not in path.read_text()

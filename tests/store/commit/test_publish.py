@@ -13,12 +13,12 @@ import pytest
 from pipimem.errors import UnreadableNote
 from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author, Decision
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
 from pipimem.store.disk import exchange
 from pipimem.store.disk.files import TEMPORARY
 from pipimem.store.history.undo import undo
-from pipimem.store.journal.journal import Journal
 
 Add = Callable[..., Decision]
 
@@ -171,10 +171,10 @@ def test_a_file_that_has_the_waiting_text_already_waits_no_more(
     (waiting,) = channel.folder.glob(f".*{TEMPORARY}")
     (channel.folder / File.MEMORY).write_bytes(waiting.read_bytes())
     second = again(channel)
-    second.journal_edits(now)
+    second.record_edits(now)
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
     assert texts(second) == ["alice likes tea", "bob likes tea"]
-    assert [record.task for record in second.journal_records()] == ["consolidate", "consolidate"]
+    assert [record.task for record in second.changes()] == ["consolidate", "consolidate"]
 
 
 def spoilt_by_a_bit(path: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_waiting_text_that_was_damaged_is_written_again_from_the_journal(
     assert texts(second) == ["alice likes tea", "bob likes tea", "carol likes tea"]
     assert (channel.folder / File.MEMORY).read_text() == second.notes().memory.text
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
-    assert [record.task for record in second.journal_records()] == ["consolidate"] * 3
+    assert [record.task for record in second.changes()] == ["consolidate"] * 3
 
 
 def test_a_damaged_text_beside_a_file_that_was_edited_takes_no_line_away(
@@ -392,16 +392,16 @@ def test_a_text_is_known_as_soon_as_it_is_journalled(
     buffer = path.read_text()
     channel.commit(add("the port is 8080"), now)
     path.write_text(buffer + "- typed first\n")
-    real = Journal.append
+    real = ChannelState.append
 
-    def append(journal: Journal, *args: Any) -> None:
-        real(journal, *args)
+    def append(state: ChannelState, *args: Any) -> None:
+        real(state, *args)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Journal, "append", append)
+        patch.setattr(ChannelState, "append", append)
         with pytest.raises(KeyboardInterrupt):
-            channel.journal_edits(now)
+            channel.record_edits(now)
     path.write_text(buffer + "- typed first\n- typed then\n")
     again(channel).commit(add("bob likes cake"), now)
     found = ["alice likes tea", "bob likes cake", "the port is 8080", "typed first", "typed then"]
@@ -504,7 +504,7 @@ def test_a_displaced_file_that_is_still_open_keeps_its_name_to_itself(
     channel.commit(add("dave likes pie"), now)
     with editors[0] as editor:
         editor.write("- typed slowly\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     assert sorted(texts(again(channel))) == [
         "alice likes tea",
         "bob likes cake",
@@ -515,16 +515,15 @@ def test_a_displaced_file_that_is_still_open_keeps_its_name_to_itself(
 
 
 def test_a_shrink_by_hand_is_told(channel: ChannelStore, now: datetime, add: Add) -> None:
-    """It is done, the text before is kept, and the journal says so."""
+    """It is done, its change says so, and it can be undone."""
     channel.commit(add("alice likes tea", "the port is 8080", "we ship on Thursday"), now)
     path = channel.folder / "MEMORY.md"
     whole = path.read_text()
     path.write_text("# Memory\n")
     channel.commit(add("bob likes cake"), now)
-    edit = next(record for record in channel.journal_records() if record.author is Author.EDITOR)
+    edit = next(record for record in channel.changes() if record.author is Author.EDITOR)
     assert "MEMORY.md lost more than half of its text by hand" in edit.notes[0]
-    kept = channel.folder / edit.notes[0].rpartition("kept as ")[2].rstrip(".")
-    assert kept.read_text() == whole
+    assert channel.text_of(edit.files[File.MEMORY].before) == whole
 
 
 @pytest.mark.parametrize("learnt", [False, True])
@@ -537,7 +536,7 @@ def test_an_editor_who_takes_long_between_two_halves_of_a_save_loses_nothing(
     buffer = path.read_text()
     path.unlink()
     os.utime(channel.folder, (1_700_000_000, 1_700_000_000))
-    channel.journal_edits(now)
+    channel.record_edits(now)
     if learnt:
         channel.commit(add("bob likes cake"), now)
     path.write_text(buffer + "- typed\n")

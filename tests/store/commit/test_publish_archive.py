@@ -57,7 +57,7 @@ def test_what_is_there_is_not_added_again(
     path: Path = cut_off.folder / File.ARCHIVE
     wanted = edit(path.read_text())
     path.write_text(wanted)
-    cut_off.journal_edits(now)
+    cut_off.record_edits(now)
     assert path.read_text() == wanted
 
 
@@ -68,7 +68,7 @@ def test_half_of_it_is_cut_only_where_nothing_before_it_changed(
     path: Path = cut_off.folder / File.ARCHIVE
     whole = path.read_text()
     path.write_text(whole[:-6])
-    cut_off.journal_edits(now)
+    cut_off.record_edits(now)
     assert path.read_text() == whole
 
 
@@ -78,14 +78,14 @@ def test_what_stands_behind_another_beginning_stays(cut_off: ChannelStore, now: 
     whole = path.read_text()
     other = whole.replace("older", "OTHER")[:-6]
     path.write_text(other)
-    cut_off.journal_edits(now)
+    cut_off.record_edits(now)
     assert path.read_text().startswith(other)
     assert path.read_text().count("tea at four\n") == 1
 
 
 def test_the_record_proves_its_byte(cut_off: ChannelStore) -> None:
     """By the etag of the archive before."""
-    record = list(cut_off.journal_records())[-1]
+    record = list(cut_off.changes())[-1]
     assert record.archived
     assert record.archive_etag
     assert replace(record, archive_etag="") != record

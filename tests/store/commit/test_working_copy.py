@@ -10,13 +10,11 @@ from pathlib import Path
 
 import pytest
 from pipimem.notes.kinds import File
-from pipimem.notes.ledger import Ledger
 from pipimem.notes.operations import Decision
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import working_copy as working_copies
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import TextFile
-from pipimem.store.journal.state import State
 
 Add = Callable[..., Decision]
 
@@ -25,8 +23,9 @@ Add = Callable[..., Decision]
 def working_copy(channel: ChannelStore, now: datetime, add: Add) -> WorkingCopy:
     """Another process's working copy of a channel with one fact."""
     channel.commit(add("bob likes tea"), now)
-    state = State.load(channel.folder, Ledger, channel.transcript.lock.check)
-    return WorkingCopy(channel.folder, channel.workspace.root, channel.key, state)
+    other = ChannelStore.open(channel.workspace, channel.channel_id, create=False)
+    with other.reading() as found:
+        return found
 
 
 def edited(working_copy: WorkingCopy, text: str) -> None:
@@ -90,7 +89,7 @@ def test_a_text_waits_until_it_lies_prepared_no_more(working_copy: WorkingCopy) 
     waits.
     """
     text = working_copy.read_now(File.MEMORY).text
-    waiting = working_copy.prepared(File.MEMORY, working_copy.state.ledger.etags[File.MEMORY])
+    waiting = working_copy.prepared(File.MEMORY, working_copy.state.heads[File.MEMORY])
     assert not working_copy.is_pending(File.MEMORY)
     waiting.write_text(text)
     assert working_copy.is_pending(File.MEMORY)

@@ -95,7 +95,7 @@ def test_a_save_right_before_the_exchange_is_merged(
         else:
             forgets(archived, now)
     again = ChannelStore.open(archived.workspace, "team", create=False)
-    again.journal_edits(now)
+    again.record_edits(now)
     whole = AFTER.replace("- tea is green\n", "") if save is deleted else AFTER
     assert again.archive().text == whole + "- typed just now\n"
     assert not is_left(again)
@@ -112,7 +112,7 @@ def test_what_is_archived_after_a_kill_stays(
     with (archived.folder / File.ARCHIVE).open("a") as archive:
         archive.write("## April\n\n- rain\n")
     again = ChannelStore.open(archived.workspace, "team", create=False)
-    again.journal_edits(now)
+    again.record_edits(now)
     text = again.archive().text
     assert [text.count(line) for line in ("tea", "milk", "April", "rain", "typed just now")] == [
         1
@@ -168,7 +168,7 @@ def test_an_editor_who_goes_on_writing_to_the_displaced_archive_loses_nothing(
             forgets(archived, now)
     with editors[0] as editor:
         editor.write("- typed slowly\n")
-    archived.journal_edits(now)
+    archived.record_edits(now)
     assert archived.archive().text == AFTER + "- typed slowly\n"
     assert not is_left(archived)
 
@@ -190,7 +190,7 @@ def test_a_script_that_saves_without_pause_is_no_silent_end(
         patched.setattr(cleaning, "displace", displace)
         with pytest.raises(StoreError, match="goes with whatever is written next"):
             forgets(archived, now)
-    archived.journal_edits(now)
+    archived.record_edits(now)
     assert not is_left(archived)
 
 

@@ -20,7 +20,6 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Decision, Invalidate, Progress, Target
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
-from pipimem.store.commit.commit import journal_edits
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import exchange
 from pipimem.store.forget import forget, plan
@@ -180,7 +179,7 @@ def test_a_line_typed_a_moment_ago_is_forgotten_where_the_next_save_begins_meanw
 
     def journalled(working_copy: WorkingCopy, when: datetime) -> None:
         if begun:
-            return journal_edits(working_copy, when)
+            return commit.record_edits(working_copy, when)
         editor = memory.open("r+b", buffering=0)
         editor.truncate(0)
         editor.write(whole[:12].encode())
@@ -216,7 +215,7 @@ def test_what_was_deleted_right_before_the_exchange_stays_so_where_the_next_save
     monkeypatch.setattr(publish, "displace", displace)
     older = older.replace("- carol sings\n", "- typed before\n- carol sings\n")
     memory.write_text(older)
-    channel.journal_edits(now)
+    channel.record_edits(now)
     channel.commit(add("frank cooks"), now)
     assert [entry.text for entry in channel.notes().memory.entries] == [
         "typed before",
@@ -249,7 +248,7 @@ def test_work_goes_on_afterwards(full: ChannelStore, now: datetime, add: Add) ->
     )
     assert "by hand" in path.read_text()
     assert second.ledger.cursor == 5
-    assert [record.task for record in second.journal_records()] == ["forget", "edit", "consolidate"]
+    assert [record.task for record in second.changes()] == ["forget", "edit", "consolidate"]
 
 
 def test_a_question_another_process_has_in_mind_is_not_written_back(
@@ -337,7 +336,7 @@ def test_a_forgetting_goes_on_as_it_began(
         own, Plan(("te",), (), (), keep_transcript=False, actor="", inside_words=inside_words)
     )
     assert (b"inside_words" in (own / "forget.json").read_bytes()) is not inside_words
-    full.journal_edits(now)
+    full.record_edits(now)
     assert any("tea" in entry.text for entry in full.notes().memory.entries) is not inside_words
 
 
@@ -369,7 +368,7 @@ def test_an_older_buffer_is_merged_from_where_it_began(
     channel.forget("555 0199", keep_transcript=False, now=now)
     channel.checkpoint()
     path.write_text(loaded.replace("- the code is 555 0199\n", "") + "- typed in an old window\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     text = path.read_text()
     assert "- typed in an old window\n" in text
     assert [f"fact number {number} came" in text for number in range(30)] == [True] * 30
@@ -481,12 +480,12 @@ def test_an_older_buffer_saved_over_an_emptied_file_loses_no_line(
     buffer = forgotten(channel, now, add)
     path = channel.folder / File.MEMORY
     path.write_text("# Memory\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     path.write_text("\n")
     os.utime(path, (1, 1))
-    channel.journal_edits(now)
+    channel.record_edits(now)
     path.write_text(buffer)
-    channel.journal_edits(now)
+    channel.record_edits(now)
     found = [entry.text for entry in channel.notes().memory.entries]
     assert found == ["tea is green", "milk is white"]
     assert holding(channel.folder, "0199") == []
@@ -527,11 +526,11 @@ def test_an_older_buffer_that_is_looked_at_twice_does_not_bring_it_back(
     channel.commit(add("alice's number is 0199"), now)
     path = channel.folder / File.MEMORY
     path.write_text(path.read_text() + "\n## Decisions\n\n- we meet on Monday\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     buffer = path.read_text()
     channel.forget("0199", keep_transcript=False, now=now)
     path.write_text(buffer + "- typed by hand\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     channel.close()
     again = ChannelStore.open(channel.workspace, "team", create=False)
     again.commit(add("bob likes cake"), now)
@@ -601,7 +600,7 @@ def test_a_deletion_behind_the_forgotten_entry_holds(
     channel.commit(add("the code is 555 0199"), now)
     path, real, done = channel.folder / File.MEMORY, publish.displace, []
     path.write_text(path.read_text() + section + "- we meet on Monday\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
 
     def displace(prepared: Path, target: Path) -> Path | None:
         if target == path and not done:
@@ -619,7 +618,7 @@ def test_a_deletion_behind_the_forgotten_entry_holds(
         patched.setattr(publish, "displace", displace)
         channel.forget("555 0199", keep_transcript=False, now=now)
     again = ChannelStore.open(channel.workspace, "team", create=False)
-    again.journal_edits(now)
+    again.record_edits(now)
     assert path.read_text() == "# Memory\n\n## Facts\n\n- tea is green\n" + section
 
 
@@ -639,7 +638,7 @@ def test_a_line_typed_into_the_displaced_buffer_is_not_lost(
 
     path.write_text(buffer)
     monkeypatch.setattr(publish, "displace", displace)
-    channel.journal_edits(now)
+    channel.record_edits(now)
     found = [entry.text for entry in channel.notes().memory.entries]
     assert found == ["tea is green", "milk is white", "typed just now"]
     assert holding(channel.folder, "0199") == []
@@ -678,7 +677,7 @@ def test_a_save_right_before_its_exchange_is_merged(
         with pytest.raises(KeyboardInterrupt) if kill else nullcontext():
             channel.forget("555 0199", keep_transcript=False, now=now)
     again = ChannelStore.open(channel.workspace, "team", create=False)
-    again.journal_edits(now)
+    again.record_edits(now)
     assert [entry.text for entry in again.notes().memory.entries] == [
         "tea is green",
         "milk is white",
@@ -699,7 +698,7 @@ def test_an_entry_of_several_lines_does_not_come_back_in_parts(
     channel.forget("555 0199", keep_transcript=False, now=now)
     channel.commit(add("dave likes cake"), now)
     path.write_text(buffer + "- typed\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     assert (
         path.read_text()
         == "## Facts\n\n- tea\n  - yes\n- milk\n- bob likes cake\n- typed\n- dave likes cake\n"
@@ -760,7 +759,7 @@ def test_the_beginning_of_a_file_is_no_emptying_of_it(
     channel.commit(add("tea is green"), now)
     path.unlink()
     os.utime(channel.folder, (1_700_000_000, 1_700_000_000))
-    channel.journal_edits(now)
+    channel.record_edits(now)
     channel.commit(add("milk is white"), now)
     with channel._opened.writing(now, until=0.0) as working_copy:
         working_copy.state.versions.keep(File.MEMORY, "- an older text\n")

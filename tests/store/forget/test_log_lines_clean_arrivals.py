@@ -131,5 +131,5 @@ def test_a_forgetting_that_is_cut_off_there_goes_on_with_the_next_writing(
         with pytest.raises(StoreError):
             forgotten(channel, "555 0199", now)
     again = ChannelStore.open(channel.workspace, "team", create=False)
-    again.journal_edits(now)
+    again.record_edits(now)
     assert [trace.line for trace in traces([left], "555 0199")] == [5]

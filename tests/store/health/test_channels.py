@@ -122,7 +122,7 @@ def test_what_is_no_text_under_the_name_of_a_displaced_one_is_told(well: Channel
     assert finding.where == str(lying)
     assert "Writing is refused while it lies there" in finding.what
     with pytest.raises(UnreadableNote):
-        well.journal_edits(NOW)
+        well.record_edits(NOW)
 
 
 def test_a_forgetting_that_was_cut_off_is_finished(well: ChannelStore, now: datetime) -> None:
@@ -159,7 +159,7 @@ def test_dangling_records_are_dropped_and_stay_in_the_journal(
     assert finding.mend is not None
     finding.mend(now)
     assert found(well) == []
-    assert list(well.journal_records())[-1].task == "doctor"
+    assert list(well.changes())[-1].task == "doctor"
     assert len(well.ledger.records) == 2
 
 
@@ -207,7 +207,7 @@ def test_modes_links_and_copies_are_told(well: ChannelStore, now: datetime, tmp_
 def test_a_journal_of_another_channel_is_told(well: ChannelStore, now: datetime) -> None:
     """Copied over, it would be believed: its first line says where it was begun."""
     other = ChannelStore.open(well.workspace, "Other/Room", create=True)
-    other.journal_edits(now)
+    other.record_edits(now)
     other.commit(Decision("refresh", Author.MODEL, progress=Progress(cursor=1)), now)
     path = ".pipimem/journal.jsonl"
     shutil.copy(other.folder / path, well.folder / path)

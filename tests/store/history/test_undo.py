@@ -77,7 +77,7 @@ def test_the_newest_change_is_taken_back(channel: ChannelStore, now: datetime, a
     channel.commit(add("bob likes coffee"), now)
     done = undo(channel, None, now, "alice")
     assert texts(channel) == before
-    newest = list(channel.journal_records())[-1]
+    newest = list(channel.changes())[-1]
     assert (newest.task, newest.author, newest.actor, newest.sequence) == (
         "undo",
         Author.PERSON,
@@ -226,10 +226,10 @@ def test_a_later_entry_keeps_its_section(channel: ChannelStore, now: datetime) -
     """A heading made by hand is not taken from above what came below it later."""
     did(channel, Add(Kind.FACT, "a", Trust.EXPLICIT))
     write(channel, "# Memory\n\n## Facts\n\n- a\n\n## Ours\n")
-    channel.journal_edits(now)
+    channel.record_edits(now)
     number = channel.ledger.sequence
     write(channel, "# Memory\n\n## Facts\n\n- a\n\n## Ours\n\n- b\n")
-    with pytest.raises(CannotTakeBack, match="would come under another heading"):
+    with pytest.raises(CannotTakeBack, match="rest on “## Ours”"):
         undo(channel, number, now)
 
 
@@ -287,9 +287,9 @@ def test_where_nothing_was_forgotten_nothing_ends(
 ) -> None:
     """A forgetting that found nothing is no change."""
     channel.commit(add("bob likes tea"), now)
-    before = len(list(channel.journal_records()))
+    before = len(list(channel.changes()))
     assert channel.forget("555 0199", keep_transcript=False, now=now).is_empty
-    assert len(list(channel.journal_records())) == before
+    assert len(list(channel.changes())) == before
     assert undo(channel, 1, now).record.sequence == 1
 
 
@@ -306,7 +306,7 @@ def test_a_deletion_by_hand_holds_until_it_is_told_anew(
     undo(channel, None, now)
     assert (channel.folder / "MEMORY.md").read_text() == whole
     write(channel, whole.replace("- bob likes tea\n", ""))
-    channel.journal_edits(now)
+    channel.record_edits(now)
     op = add("bob likes tea").operations[0]
     assert isinstance(op, Add)
     did(channel, replace(op, evidence=Evidence(("m2",), 2, "bob", now)), author=Author.MODEL)
@@ -437,7 +437,7 @@ def test_undo_after_any_decision_restores_the_notes(
         did(channel, Add(Kind.PREFERENCE, "first of all", Trust.EXPLICIT))
         if is_edited:
             write(channel, (channel.folder / "MEMORY.md").read_bytes().decode() + "- by hand\n")
-            channel.journal_edits(NOW)
+            channel.record_edits(NOW)
         before, start = texts(channel), channel.ledger.sequence
         records = channel.ledger.records
         number = did(channel, *made(channel), author=authored)

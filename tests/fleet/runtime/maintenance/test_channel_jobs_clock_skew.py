@@ -94,7 +94,7 @@ async def test_order_and_dates_are_as_with_one_clock(root: Path, skew: timedelta
     assert len({message.id for message in messages}) == len(messages)
     times = [message.time for message in messages if message.time]
     assert times != sorted(times)  # the clocks were apart
-    records = list(store.journal_records())
+    records = list(store.changes())
     assert [record.sequence for record in records] == list(range(1, len(records) + 1))
     fences = [record.fence for record in records]
     assert fences == sorted(fences)

@@ -27,7 +27,7 @@ def test_one_host_loads_nothing_of_it(tmp_path: Path) -> None:
         "from pipimem.store.channel import ChannelStore\n"
         "from pipimem.store.workspace import WorkspaceStore\n"
         f"store = ChannelStore.open(WorkspaceStore.open(Path({str(tmp_path)!r})), 'a', create=True)\n"
-        "store.journal_edits(__import__('datetime').datetime.now().astimezone())\n"
+        "store.record_edits(__import__('datetime').datetime.now().astimezone())\n"
         "names = ('psycopg', 'procrastinate', 'pipimem.store.fleet')\n"
         "print([name for name in sys.modules if name.startswith(names)])"
     )

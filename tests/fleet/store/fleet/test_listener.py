@@ -141,7 +141,7 @@ def test_a_commit_under_old_stamps_is_made_on_the_newest_text(root: Path, other:
         "hello",
         "good evening",
     ]
-    assert [record.sequence for record in store.journal_records()] == [1, 2, 3]
+    assert [record.sequence for record in store.changes()] == [1, 2, 3]
 
 
 def test_what_was_told_while_the_connection_was_lost_is_read(

@@ -1,0 +1,653 @@
+"""The state of a channel: its ledger, its changes, and the texts that its files had."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from os import urandom
+
+from msgspec.structs import replace
+
+from pipimem.errors import CommitUnsure, DamagedState, LockLost
+from pipimem.notes.kinds import File
+from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
+from pipimem.notes.operations import Author
+from pipimem.state import texts as text_rows
+from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.rows import Database, Row, Rows, Schema
+from pipimem.state.texts import Texts
+from pipimem.text import json_lines
+from pipimem.text.dates.bounds import later
+from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.markdown.lines import split_lines
+
+_log = logging.getLogger("pipimem")
+_APPLICATION = 0x70697069  # "pipi"
+SCHEMA = Schema(
+    _APPLICATION,
+    1,
+    (
+        "create table owner (id blob not null)",
+        *text_rows.TABLES,
+        "create table change (number integer primary key, id text not null, time text not null, "
+        "task text not null, author text not null, detail blob not null)",
+        "create table version (number integer not null, file text not null, "
+        "before text not null, after text not null, displaces text not null, "
+        "saved text not null, on_disk integer not null, primary key (number, file))",
+        "create index version_of_file on version (file, number)",
+        "create table head (file text primary key, etag text not null)",
+        "create table record (name text primary key, value blob not null)",
+        "create table tombstone (name text primary key, reason blob not null, "
+        "upto bigint not null)",
+        "create table forgotten_line (mark text primary key, time bigint not null)",
+        "create table value (name text primary key, value blob not null)",
+    ),
+)
+# Two transactions within a tick of the file system's clock may leave the same stamp.
+_TICK = 50_000_000
+# A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
+_MARKS_KEPT = 30 * 24 * 3600 * 10**9
+# Undo is promised for this long, within this size: about 20 MB a file.
+_KEPT = timedelta(days=30)
+_LARGEST = 60_000_000
+_PRUNED = "pruned"
+_PLAN = "forgetting"
+# What may hold a text; those of `line` are in the texts, too, and may be of no text any more.
+_TABLES_READ = (
+    "select body from line",
+    "select id, time, task, author, detail from change",
+    "select name, value from record",
+    "select name, reason from tombstone",
+    "select name, value from value",
+)
+
+
+@dataclass(slots=True)
+class ChannelState:
+    """What the database of a channel says, read again where another process changed it.
+
+    Whoever writes holds the channel's lock. Where there is no database `concluded` tells the
+    ledger, and whether there was one before.
+    """
+
+    database: Database
+    texts: Texts
+    concluded: Callable[[], tuple[Ledger, bool]]
+    ledger: Ledger = field(default_factory=Ledger)
+    # By file, the etag of the text that the newest change left.
+    heads: dict[File, str] = field(default_factory=dict)
+    # By the mark of a forgotten line when it was forgotten, in nanoseconds since 1970.
+    forgotten_lines: dict[str, int] = field(default_factory=dict)
+    # Whether there was a database before, and is none now.
+    is_lost: bool = False
+    _stamp: tuple[int, ...] | None = None
+    _is_read: bool = False
+    # Found so; the next change sets the database aside.
+    _is_damaged: bool = False
+    # By file the etag of a text, and the text.
+    _known: dict[File, tuple[str, str]] = field(default_factory=dict)
+    # What the texts that were written last may take the place of: a person may delete the
+    # database before they did.
+    _displaced: dict[tuple[File, str], frozenset[str]] = field(default_factory=dict)
+    # The day on which it was last pruned.
+    _pruned: str = ""
+
+    def etag(self, text: str) -> str:
+        """Return the etag of a text."""
+        return self.texts.etag(text)
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return what changes with each change; a `stat`, and a short query right after one."""
+        stamp = self.database.stamp()
+        if stamp is None or self._is_damaged or abs(time.time_ns() - stamp[0]) > _TICK:
+            return stamp
+        with self._reading() as rows:
+            return (*stamp, _newest(rows) if rows else 0)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Rows | None]:
+        """Open the database for reading; where it is damaged it counts as absent from then on."""
+        if self._is_damaged:
+            yield None
+            return
+        try:
+            with self.database.reading() as rows:
+                yield rows
+        except DamagedState:
+            self._is_damaged, self._is_read = True, False
+            raise
+
+    @contextmanager
+    def _writing(self) -> Iterator[Rows]:
+        """Open the database for a transaction; one that is damaged is set aside before."""
+        if self._is_damaged:
+            self.database.set_aside()
+            self._is_damaged = False
+        try:
+            with self.database.writing() as rows:
+                yield rows
+        except DamagedState:
+            self._is_damaged, self._is_read = True, False
+            raise
+
+    def catch_up(self) -> None:
+        """Read what other processes changed; the same stamp says that they did nothing."""
+        try:
+            stamp = self.stamp()
+            if self._is_read and stamp == self._stamp:
+                return
+            with self._reading() as rows:
+                self._read(rows)
+        except DamagedState as error:
+            _log.warning("%s", error)
+            stamp = self.database.stamp()
+            self._read(None)
+        self._is_read, self._stamp = True, stamp
+
+    def _read(self, rows: Rows | None) -> None:
+        newest = _newest(rows) if rows else 0
+        if rows is None or newest == 0:
+            ledger, is_lost = self.concluded()
+            if is_lost and not self.is_lost:
+                _log.warning("A channel has lost its state: undo ends here, notes and talk stand.")
+            self.is_lost = is_lost
+            self._reset(ledger)
+            return
+        self.is_lost = False
+        known = self.ledger.sequence
+        fresh = self._changes(rows, known) if 0 < known <= newest else []
+        if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
+            self._reset(_stored_ledger(rows, newest))
+        for change in fresh:
+            if change.sequence > self.ledger.sequence:
+                self.ledger = self.ledger.after(change.delta, change.sequence)
+        self.heads = {File(file): etag for file, etag in rows.all("select file, etag from head")}
+        self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
+
+    def _reset(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.heads, self.forgotten_lines = {}, {}
+        self._known.clear()
+        self.texts.clear()
+
+    # ── texts ────────────────────────────────────────────────────────────────────────────────────
+
+    def known_text(self, file: File, disk: str) -> str | None:
+        """Return the text that the newest change left in a file; `None` where none is known.
+
+        `disk`, the text that stands there, spares reading it where it is that text.
+        """
+        etag = self.heads.get(file)
+        if etag is None:
+            return None
+        known = self._known.get(file)
+        if known is None or known[0] != etag:
+            text = disk if self.etag(disk) == etag else self.text(etag)
+            if text is None:
+                return None
+            known = self._known[file] = etag, text
+        return disk if disk == known[1] else known[1]
+
+    def text(self, etag: str) -> str | None:
+        """Return the text of an etag; `None` where it is not kept, or damaged."""
+        if etag == self.etag(""):
+            return ""
+        with self._reading() as rows:
+            return self.texts.get(rows, etag) if rows else None
+
+    def past_texts(
+        self, file: File, *, is_placed: bool = True, before: str = ""
+    ) -> list[tuple[Sequence[int], bool]]:
+        """Return the texts that stood in a file, newest first, and whether each was saved.
+
+        They are ids of lines, for `line`. Saved is a text that a person's editor wrote and we
+        merged: that editor may go on from it. Without `is_placed` the newest text has not reached
+        the file; with `before`, an etag, only texts older than that are returned.
+        """
+        with self._reading() as rows:
+            if rows is None:
+                return []
+            found = list(self._past_ids(rows, file, is_placed, before))
+            self.texts.load(rows, {number for ids, _ in found for number in ids})
+        return found
+
+    def line(self, number: int) -> str:
+        """Return a line of a past text that was returned before."""
+        return self.texts.line(number)
+
+    def _past_ids(
+        self, rows: Rows, file: File, is_placed: bool, before: str
+    ) -> Iterator[tuple[Sequence[int], bool]]:
+        is_older = not before
+        passed: set[str] = set()
+        versions = _versions(rows, file)
+        for place, version in enumerate(versions):
+            is_fresh = version.on_disk and version.after not in passed
+            if is_older and is_fresh and (place > 0 or is_placed):
+                passed.add(version.after)
+                yield from self._with_ids(rows, version.after, is_saved=False)
+            is_older = is_older or version.after == before
+            if is_older and version.saved:
+                yield from self._with_ids(rows, version.saved, is_saved=True)
+        if versions and is_older and versions[-1].before not in passed:
+            yield from self._with_ids(rows, versions[-1].before, is_saved=False)
+
+    def _with_ids(
+        self, rows: Rows, etag: str, *, is_saved: bool
+    ) -> Iterator[tuple[Sequence[int], bool]]:
+        ids = self.texts.line_ids(rows, etag)
+        if ids is not None:
+            yield ids, is_saved
+
+    def displaced_by(self, file: File, etag: str) -> frozenset[str]:
+        """Return the etags of the texts that the one of this etag may take the place of."""
+        known = self._displaced.get((file, etag))
+        if known is not None:
+            return known
+        with self._reading() as rows:
+            found = rows.all(_DISPLACED, str(file), etag) if rows else []
+        return frozenset(each for row in found for each in row if each)
+
+    # ── changes ──────────────────────────────────────────────────────────────────────────────────
+
+    def changes(self, after: int = 0) -> list[ChangeRecord]:
+        """Return the changes that are kept, oldest first; those after a number."""
+        with self._reading() as rows:
+            return self._changes(rows, after) if rows else []
+
+    def _changes(self, rows: Rows, after: int) -> list[ChangeRecord]:
+        files: dict[int, dict[File, FileChange]] = {}
+        for number, *version in rows.all(_VERSIONS_AFTER, after):
+            files.setdefault(number, {})[File(version[0])] = _file_change(version[1:])
+        return [_change(row, files.get(row[0], {})) for row in rows.all(_CHANGES_AFTER, after)]
+
+    def archived_with(self, file: File) -> ChangeRecord | None:
+        """Return the change that left the newest text of a file if it archived something."""
+        with self._reading() as rows:
+            found = rows.all(_NUMBER_OF, str(file), self.heads.get(file, "")) if rows else []
+            if not rows or found[0][0] is None:
+                return None
+            change = self._changes(rows, found[0][0] - 1)[0]
+        return change if change.archived else None
+
+    def append(
+        self,
+        changes: Sequence[ChangeRecord],
+        texts: Iterable[str],
+        never_placed: Iterable[File] = (),
+    ) -> None:
+        """Write changes, with the texts they name, in one transaction; durable when this returns.
+
+        The newest text of the files `never_placed` did not stand in them. Raises `LockLost` where
+        another writer came in between, and `StoreError`, with nothing written.
+        """
+        named = [replace(change, id=change.id or urandom(8).hex()) for change in changes]
+        try:
+            with self._writing() as rows:
+                before = self._written_ledger(rows)
+                for text in texts:
+                    self.texts.put(rows, text)
+                for file in never_placed:
+                    rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
+                after = self._put(rows, before, named)
+        except CommitUnsure:
+            self._is_read = False
+            # Lines of a transaction that does not count may be known by ids that others get.
+            self.texts.clear()
+            if not self.has(named[-1]):
+                raise
+            after = self.ledger
+            for change in named:
+                after = after.after(change.delta, change.sequence)
+        except BaseException:
+            self.texts.clear()
+            raise
+        self.ledger = after
+        self._displaced.clear()
+        for change in named:
+            for file, each in change.files.items():
+                self.heads[file] = each.after
+                displaced = (each.before, each.displaces, each.saved)
+                self._displaced[file, each.after] = frozenset(filter(None, displaced))
+        self._is_read, self._stamp = True, self.stamp()
+
+    def damage(self) -> str:
+        """Return what is wrong with the database, also of texts alone; empty for nothing."""
+        found = self.database.damage()
+        if found:
+            return found
+        with self._reading() as rows:
+            etags = [row[0] for row in rows.all("select etag from text")] if rows else []
+            damaged = sum(self.texts.get(rows, etag) is None for etag in etags) if rows else 0
+        return f"{damaged} past texts are not what they were" if damaged else ""
+
+    def prune(self, now: datetime) -> None:
+        """Drop what is older than 30 days, once a day; of much that is younger a text a day stays.
+
+        The caller holds the lock.
+        """
+        today = now.date().isoformat()
+        if self._pruned == today or self.ledger.sequence == 0:
+            return
+        with self._writing() as rows:
+            self._pruned = today
+            if get_value(rows, _PRUNED) == {"day": today}:
+                return
+            put_value(rows, _PRUNED, {"day": today})
+            first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
+            self._drop_before(rows, self.ledger.sequence if first is None else int(first))
+            if self._size(rows) > _LARGEST:
+                self._keep_one_a_day(rows, today)
+            self.texts.drop_unused(rows)
+
+    def _drop_before(self, rows: Rows, number: int) -> None:
+        """Drop the changes before a number; the newest text of each file stays."""
+        rows.run("delete from change where number < ?", number)
+        rows.run("delete from version where number < ?", number)
+        rows.run(_DROP_TEXTS)
+
+    def _keep_one_a_day(self, rows: Rows, today: str) -> None:
+        """Drop the texts of earlier days but the last of each; their changes stay without them."""
+        last: dict[tuple[str, str], str] = {}
+        every = rows.all(_TEXTS_BY_DAY)
+        for day, file, etag in every:
+            last[file, day] = etag
+        kept = {*last.values(), *(etag for day, _, etag in every if day >= today)}
+        kept.update(self.heads.values())
+        etags = (row[0] for row in rows.all("select etag from text"))
+        gone = [(etag,) for etag in etags if etag not in kept]
+        rows.run_many("delete from text where etag = ?", gone)
+
+    def _size(self, rows: Rows) -> int:
+        """Return about how many bytes the past texts have."""
+        return sum(int(rows.all(statement)[0][0]) for statement in _SIZES)
+
+    # ── forgetting ───────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def plan(self) -> Mapping[str, object] | None:
+        """The plan of a forgetting that was begun and has not ended; `None` for none."""
+        with self._reading() as rows:
+            return get_value(rows, _PLAN) if rows else None
+
+    def begin_forgetting(self, plan: Mapping[str, object], marks: Iterable[str]) -> None:
+        """Write the plan of a forgetting, and the marks of the lines that are to go."""
+        with self._writing() as rows:
+            self._written_ledger(rows)
+            put_value(rows, _PLAN, plan)
+            self._mark_lines(rows, marks)
+
+    def end_forgetting(
+        self,
+        change: ChangeRecord,
+        ledger: Ledger,
+        clean: Callable[[str], str],
+        mark_of: Callable[[str], str],
+    ) -> None:
+        """Bring all texts to `clean(text)`, and drop what was changed before, in one transaction.
+
+        `change` becomes the first that is kept, and `ledger` the ledger as of it.
+        """
+        with self._writing() as rows:
+            self._written_ledger(rows)
+            self._mark_lines(rows, map(mark_of, self._clean_texts(rows, clean)))
+            for statement in _DROP:
+                rows.run(statement)
+            put_value(rows, _PLAN, None)
+            whole = Delta(dict(ledger.records), dict(ledger.tombstones))
+            _write_ledger(rows, Ledger(), ledger, whole)
+            self._put(rows, ledger, [change])
+        self._is_read = False
+        self.texts.clear()
+        self._known.clear()
+        self.catch_up()
+
+    def held_by(self, holds: Callable[[str], bool]) -> dict[str, int]:
+        """Return how many texts and changes hold something, and whether the ledger does."""
+        with self._reading() as rows:
+            if rows is None:
+                return {}
+            etags = [row[0] for row in rows.all("select etag from text")]
+            texts = (self.texts.get(rows, etag) or "" for etag in etags)
+            count = sum(map(holds, texts))
+            details = rows.all("select detail from change")
+            changes = sum(holds(_plain(json_lines.value(bytes(row[0])))) for row in details)
+        return {"versions": count, "changes": changes}
+
+    def strings(self) -> Iterator[str]:
+        """Yield every value of every row as text, and then the bytes of the file."""
+        with self._reading() as rows:
+            if rows is None:
+                return
+            found = [each for table in _TABLES_READ for row in rows.all(table) for each in row]
+            etags = [row[0] for row in rows.all("select etag from text")]
+            found += [self.texts.get(rows, etag) or "" for etag in etags]
+        for value in found:
+            yield _shown(value)
+
+    def _clean_texts(self, rows: Rows, clean: Callable[[str], str]) -> set[str]:
+        """Replace each text by its clean one; return the lines that went."""
+        removed: set[str] = set()
+        replaced: dict[str, str] = {}
+        for (etag,) in rows.all("select etag from text"):
+            text = self.texts.get(rows, etag)
+            kept = clean(text) if text is not None else ""
+            if kept == text:
+                continue
+            removed |= {*split_lines(text or "")} - {*split_lines(kept)}
+            rows.run("delete from text where etag = ?", etag)
+            replaced[etag] = self.texts.put(rows, kept)
+        for statement in _RENAME:
+            rows.run_many(statement, [(new, old) for old, new in replaced.items()])
+        self.texts.drop_unused(rows)
+        return set(filter(str.strip, removed))
+
+    def _mark_lines(self, rows: Rows, marks: Iterable[str]) -> None:
+        now = time.time_ns()
+        fresh = [(mark,) for mark in set(marks)]
+        rows.run("delete from forgotten_line where time < ?", now - _MARKS_KEPT)
+        rows.run_many("delete from forgotten_line where mark = ?", fresh)
+        rows.run_many(
+            "insert into forgotten_line (mark, time) values (?, ?)",
+            [(mark, now) for (mark,) in fresh],
+        )
+        self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
+
+    def remember_text(self, file: File, text: str) -> None:
+        """Keep a text that was just written, to spare reading it."""
+        self._known[file] = self.etag(text), text
+
+    def _written_ledger(self, rows: Rows) -> Ledger:
+        """Return the ledger that is written; a new database gets the one at hand.
+
+        Raises `LockLost` where it is not the one that was read.
+        """
+        newest = _newest(rows)
+        if newest == 0:
+            self.texts.clear()
+            self.heads = {}
+            ledger = replace(self.ledger, sequence=0)
+            whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
+            _write_ledger(rows, Ledger(), ledger, whole)
+            return ledger
+        if newest != self.ledger.sequence:
+            raise LockLost("Another process changed the channel meanwhile. Try again.")
+        return self.ledger
+
+    def _put(self, rows: Rows, ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
+        for change in changes:
+            after = ledger.after(change.delta, change.sequence)
+            detail = json_lines.line(encoded(change))
+            rows.run(
+                "insert into change (number, id, time, task, author, detail) "
+                "values (?, ?, ?, ?, ?, ?)",
+                *(change.sequence, change.id, change.time, change.task, str(change.author), detail),
+            )
+            for file, each in change.files.items():
+                rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
+                rows.run("delete from head where file = ?", str(file))
+                rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
+            _write_ledger(rows, ledger, after, change.delta)
+            ledger = after
+        return ledger
+
+    def has(self, change: ChangeRecord) -> bool:
+        """Whether a change stands, told by its id."""
+        with self._reading() as rows:
+            number = change.sequence
+            found = rows.all("select id from change where number = ?", number) if rows else []
+        return found == [(change.id,)]
+
+
+_VERSIONS_AFTER = (
+    "select number, file, before, after, displaces, saved, on_disk from version where number > ?"
+)
+_VERSIONS_OF = (
+    "select before, after, displaces, saved, on_disk from version where file = ? "
+    "order by number desc"
+)
+_CHANGES_AFTER = (
+    "select number, id, time, task, author, detail from change where number > ? order by number"
+)
+_DISPLACED = (
+    "select before, displaces, saved from version where file = ? and after = ? "
+    "order by number desc limit 1"
+)
+_NUMBER_OF = "select max(number) from version where file = ? and after = ?"
+_NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"
+_ADD_VERSION = (
+    "insert into version (number, file, before, after, displaces, saved, on_disk) "
+    "values (?, ?, ?, ?, ?, ?, ?)"
+)
+_FIRST_SINCE = "select min(number) from change where substr(time, 1, 10) >= ?"
+_DROP_TEXTS = (
+    "delete from text where etag not in (select etag from head) "
+    "and etag not in (select before from version) and etag not in (select after from version) "
+    "and etag not in (select saved from version)"
+)
+_TEXTS_BY_DAY = (
+    "select substr(change.time, 1, 10), version.file, version.after from version "
+    "join change on change.number = version.number order by version.number"
+)
+_SIZES = (
+    "select coalesce(sum(length(body)), 0) from line",
+    "select coalesce(sum(length(lines)), 0) from text",
+)
+# What a forgetting ends.
+_DROP = ("delete from change", "delete from record", "delete from tombstone")
+_RENAME = (
+    "update version set before = ? where before = ?",
+    "update version set after = ? where after = ?",
+    "update version set displaces = ? where displaces = ?",
+    "update version set saved = ? where saved = ?",
+    "update head set etag = ? where etag = ?",
+)
+
+
+def _newest(rows: Rows) -> int:
+    return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
+
+
+def _versions(rows: Rows, file: File) -> list[FileChange]:
+    """Return the changes of a file, newest first."""
+    return [_file_change(row) for row in rows.all(_VERSIONS_OF, str(file))]
+
+
+def _columns(change: FileChange) -> tuple[object, ...]:
+    return change.before, change.after, change.displaces, change.saved, int(change.on_disk)
+
+
+def _file_change(row: Sequence[object]) -> FileChange:
+    before, after, displaces, saved, on_disk = row
+    return FileChange(str(before), str(after), str(displaces), str(saved), on_disk=bool(on_disk))
+
+
+def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
+    number, name, when, task, author, detail = row
+    fields = json_lines.value(bytes(detail)) or {}
+    fields |= {"sequence": number, "id": name, "time": when, "task": task, "author": author}
+    try:
+        return replace(decoded(ChangeRecord, fields), files=files)
+    except CodecError:  # written by a newer version with other values; what it did is kept
+        return ChangeRecord(number, when, task, Author(author), files=files, id=name)
+
+
+# ── the ledger in rows ───────────────────────────────────────────────────────────────────────────
+
+_LEDGER = "ledger"
+
+
+def _stored_ledger(rows: Rows, sequence: int) -> Ledger:
+    """Return the ledger that a database has."""
+    records = {
+        name: decoded(Record, json_lines.value(bytes(value)))
+        for name, value in rows.all("select name, value from record")
+    }
+    tombstones = {
+        name: Tombstone(bytes(reason).decode("utf-8", "surrogatepass"), upto)
+        for name, reason, upto in rows.all("select name, reason, upto from tombstone")
+    }
+    found = rows.all("select value from value where name = ?", _LEDGER)
+    rest = decoded(Ledger, json_lines.value(bytes(found[0][0]))) if found else Ledger()
+    return replace(rest, sequence=sequence, records=records, tombstones=tombstones)
+
+
+def _without_rows(ledger: Ledger) -> Ledger:
+    """Return what of a ledger is not written row by row."""
+    return replace(ledger, sequence=0, records={}, tombstones={})
+
+
+def _write_ledger(rows: Rows, before: Ledger, after: Ledger, delta: Delta) -> None:
+    """Write what a change makes of the ledger `before`, which the database has."""
+    rows.run_many("delete from record where name = ?", ((name,) for name in delta.records))
+    rows.run_many("delete from tombstone where name = ?", ((name,) for name in delta.tombstones))
+    records = [(name, after.records.get(name)) for name in delta.records]
+    rows.run_many(
+        "insert into record (name, value) values (?, ?)",
+        [(name, json_lines.line(encoded(record))) for name, record in records if record],
+    )
+    tombstones = [(name, after.tombstones.get(name)) for name in delta.tombstones]
+    rows.run_many(
+        "insert into tombstone (name, reason, upto) values (?, ?, ?)",
+        [
+            (name, stone.reason.encode("utf-8", "surrogatepass"), stone.upto)
+            for name, stone in tombstones
+            if stone
+        ],
+    )
+    if _without_rows(before) != _without_rows(after):
+        put_value(rows, _LEDGER, encoded(_without_rows(after)))
+
+
+def put_value(rows: Rows, name: str, value: Mapping[str, object] | None) -> None:
+    """Write a value under a name in the place of the former one; `None` only removes that."""
+    rows.run("delete from value where name = ?", name)
+    if value is not None:
+        rows.run("insert into value (name, value) values (?, ?)", name, json_lines.line(value))
+
+
+def get_value(rows: Rows, name: str) -> dict[str, object] | None:
+    """Return the value of a name; `None` where there is none."""
+    found = rows.all("select value from value where name = ?", name)
+    return json_lines.value(bytes(found[0][0])) if found else None
+
+
+def _plain(value: object) -> str:
+    """Return all texts in a JSON value, each on its own line."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        value = [*value.keys(), *value.values()]
+    return "\n".join(map(_plain, value)) if isinstance(value, list) else ""
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bytes | memoryview):
+        data = bytes(value)
+        found = json_lines.value(data)
+        return _plain(found) if found is not None else data.decode("utf-8", "replace")
+    return str(value)

@@ -1,1 +1,0 @@
-"""The journal of a channel, and all that can be read out of it."""
