@@ -202,9 +202,9 @@ class JobRunner:
         if call is not None:
             now = self.clock.wall()
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            lines = self.store.workspace.usage_store.tail(min(midnight, later(now, -_LONGEST_JOB)))
+            since, usages = min(midnight, later(now, -_LONGEST_JOB)), self.store.workspace.usages
             tokens = await to_thread.run_sync(
-                lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}")
+                lambda: spent(usages(since, call.channel), decision.task, call, f"{now:%Y-%m-%d}")
             )
             decision = replace(decision, tokens=tokens)
         return Done(decision, (await self.commit(decision, actor, based_on)).outcome)

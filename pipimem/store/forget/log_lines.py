@@ -1,15 +1,13 @@
-"""Lines of the transcript and of the usage ledger that hold forgotten text."""
+"""Lines of the transcript that hold forgotten text."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 from msgspec import Struct
 
-from pipimem.errors import StoreError
 from pipimem.store.caches import search_index
 from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import put_whole
@@ -17,9 +15,8 @@ from pipimem.store.disk.syscalls import opened, store_errors, sync_data
 from pipimem.store.forget.targets import ForgetTargets, blanked_message
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
-from pipimem.text import json_lines
 
-# A person cannot rewrite the usage ledger more often between two looks.
+# A bot cannot write arrivals anew more often between two looks.
 _TRIES = 5
 
 
@@ -72,37 +69,3 @@ def clean_talk(log: Transcript, targets: ForgetTargets, key: bytes) -> None:
             kept = [blanked(data, targets, key) for data in lines]
             if kept != lines:
                 put_whole(part, b"".join(kept))
-
-
-def quotes(folder: Path, targets: ForgetTargets) -> dict[Path, list[Held]]:
-    """The reasons of calls that hold a target, by file: the one field that may quote somebody."""
-    found = {path: list(_quotes_in(path, targets)) for path in sorted(folder.glob("usage-*.jsonl"))}
-    return {path: places for path, places in found.items() if places}
-
-
-def blank_quotes(folder: Path, targets: ForgetTargets) -> None:
-    """Overwrites the quotes with as many blanks: whoever appends meanwhile is not disturbed.
-
-    Looks again until none is left: a file that somebody rewrote or replaced has them elsewhere.
-    Raises `StoreError` where it is rewritten each time.
-    """
-    for _ in range(_TRIES):
-        found = quotes(folder, targets)
-        if not found:
-            return
-        for path, places in found.items():
-            _overwrite(path, places)
-    raise StoreError(f"{folder}: the usage ledger kept changing; try again")
-
-
-def _quotes_in(path: Path, targets: ForgetTargets) -> Iterator[Held]:
-    offset = 0
-    for data in appended_files.lines(path):
-        reason = (json_lines.value(data) or {}).get("reason")
-        if isinstance(reason, str) and targets.are_in(reason):
-            quoted = json.dumps(reason, ensure_ascii=False).encode("utf-8", "backslashreplace")
-            written = quoted[1:-1]
-            at = data.find(written, data.find(b'"reason"'))
-            if at >= 0:
-                yield Held(offset + at, written, b" " * len(written))
-        offset += len(data)

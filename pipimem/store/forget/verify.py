@@ -15,11 +15,12 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
 from pipimem.notes.operations import Author, Change, Progress
 from pipimem.state.changes import FORGET, ChangeRecord
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import store_errors
-from pipimem.store.forget.log_lines import blanked, quotes
+from pipimem.store.forget.log_lines import blanked
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import (
     ForgetTargets,
@@ -27,8 +28,9 @@ from pipimem.store.forget.targets import (
     without,
 )
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.workspace_state import WORKSPACE
 
-_KINDS = ("entries", "archive", "versions", "messages", "changes", "ledger", "usage")
+_KINDS = ("entries", "archive", "versions", "messages", "changes", "ledger")
 
 
 class Forgotten(Struct, frozen=True):
@@ -68,8 +70,6 @@ def _held(working_copy: WorkingCopy, log: Transcript, plan: Plan) -> Iterator[tu
         yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
     is_held = blanked_ledger(state.ledger, targets) != state.ledger
     yield "ledger", ".pipimem/state.db", int(is_held)
-    for path, found in quotes(working_copy.root / ".pipimem", targets).items():
-        yield "usage", f"workspace/.pipimem/{path.name}", len(found)
 
 
 def held_in_text(working_copy: WorkingCopy, file: File, targets: ForgetTargets) -> int:
@@ -110,6 +110,8 @@ _BETWEEN = re.compile(r'(?<!\\)", ?"')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Editors of other systems save so; the byte order mark is not needed to tell.
 _WIDE = ("utf-16-le", "utf-16-be")
+# SQLite reads it: whoever else closes the file drops the locks of this process on it.
+_DATABASE = re.compile(r"state(~.*)?\.db")
 
 
 class Trace(Struct, frozen=True):
@@ -133,7 +135,10 @@ def traces(folders: Iterable[Path], text: str, *, inside_words: bool = False) ->
         for path in _files_in(folder):
             if search.targets.are_in(path.name):
                 yield Trace(path, 0)
-            if presence.is_file(path):
+            if _DATABASE.fullmatch(path.name):
+                if search.lines_in(SqliteDatabase(path, WORKSPACE).contents()):
+                    yield Trace(path, 0)
+            elif presence.is_file(path):
                 with store_errors("read", path):
                     data = path.read_bytes()
                 for line in search.lines_in(data):

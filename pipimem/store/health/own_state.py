@@ -21,8 +21,10 @@ from pipimem.store.disk.folder_lock import FolderLock, locks_hold
 from pipimem.store.forget import plan
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.history.edit_notices import edit_notices
-from pipimem.store.transcript.log import DAMAGED, LOCK
+from pipimem.store.transcript.log import DAMAGED as DAMAGED_LINES
+from pipimem.store.transcript.log import LOCK
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace_state import DAMAGED
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note, of vim, emacs, editors that keep a backup, git and sync clients.
@@ -58,7 +60,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             "a state that was damaged, or another channel's, and was set aside. Nobody reads it; "
             "the next forgetting removes it",
         )
-    for path in parts(folder / DAMAGED):
+    for path in parts(folder / DAMAGED_LINES):
         what = "lines that were taken out of the transcript, for they are no messages. Only "
         more = "`forget` reads them; remove the file when you need it no more"
         yield worth_knowing(path, what + more)
@@ -69,6 +71,24 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             )
     for name in ("lock", LOCK):
         yield from _lock(own / name)
+
+
+def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """Damage of the workspace's database, and files that were set aside."""
+    state = workspace.state
+    path, damage = state.database.path, state.database.damage()
+
+    def begin_anew(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        kept = state.set_damaged_aside()
+        return f"it is kept as {kept.name}, and a new one is begun" if kept else "mended meanwhile"
+
+    if damage:
+        what = f"is damaged ({damage}). A new one is begun once it is set aside"
+        yield wrong(path, what, begin_anew)
+    for path in sorted(state.folder.glob(f"*{DAMAGED}*")):
+        what = "was set aside, since it is damaged: sums of calls, and today's budgets, lack what "
+        more = "it holds. Remove it when you need it no more"
+        yield worth_knowing(path, what + more)
 
 
 def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
@@ -185,7 +205,7 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
     if damaged:
         lines = "1 line that is" if damaged == 1 else f"{damaged} lines that are"
         what = f"{lines} no message; passed over. `pipimem doctor --fix` moves such lines "
-        more = f"into {DAMAGED} beside it"
+        more = f"into {DAMAGED_LINES} beside it"
         yield wrong(store.transcript.path, what + more, _setting_lines_aside(store))
     if store.ledger.cursor > store.transcript.last_number:
         what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
@@ -197,7 +217,7 @@ def _setting_lines_aside(store: ChannelStore) -> Mend:
         with store.channel_folder.lock.held():
             count = store.transcript.set_damaged_aside()
         lines = "1 line" if count == 1 else f"{count} lines"
-        return f"{lines} moved into {DAMAGED}"
+        return f"{lines} moved into {DAMAGED_LINES}"
 
     return set_aside
 
