@@ -78,7 +78,7 @@ def test_channels_are_listed_by_their_true_id(
     (workspace.root / "channels" / "file").write_text("")
     assert [(info.id, info.kind, info.title) for info in workspace.channels()] == [
         ("Team/1", "group", "one"),
-        ("by-hand", "dm", ""),
+        ("by-hand", "group", ""),
         ("team", "group", "The team"),
     ]
 
