@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pipimem.errors import JournalError, PipimemError, worded
+from pipimem.errors import PipimemError, worded
 from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.notes import Notes
@@ -39,6 +39,7 @@ class ChannelStatus:
     `waiting` are the jobs that are due, `jobs` says of each why it is or is not, and until when;
     `failing` are those that failed the last time, or are kept from going on.
 
+    `unreadable` says of each note that is no text why, what serves instead, and what waits for it.
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had. `private` counts
     what was hidden of messages, in `private_sessions` sessions. `awaiting` says of each rule that
@@ -57,6 +58,7 @@ class ChannelStatus:
     jobs: Mapping[str, str] = field(default_factory=dict)
     holes: tuple[Hole, ...] = ()
     recall: RecallWaits = RecallWaits()
+    unreadable: tuple[str, ...] = ()
     shrunk: tuple[str, ...] = ()
     brought_back: tuple[str, ...] = ()
     problem: str = ""
@@ -85,11 +87,11 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
         notes, last = store.notes(), store.transcript.last_number
         counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
         said = next(store.transcript.window(last - 1, last), None)
+        unreadable, edits = store.unreadable(), _recent_edits(store, now)
         jobs = gates.due(notes, last, counts, now, newest=lambda: said.time if said else None)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return ChannelStatus(info.id, info.kind, info.title, problem=worded(error))
     ledger, figures = notes.ledger, store.caches.kept_figures()
-    edits = _recent_edits(store, now)
     failures = {task: done.failures for task, done in ledger.jobs.items()}
     return ChannelStatus(
         channel=info.id,
@@ -104,6 +106,7 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
         jobs={task: _reason(gate, failures.get(task, 0)) for task, gate in jobs.items()},
         holes=ledger.holes,
         recall=RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
+        unreadable=tuple(found.sentence for found in unreadable.values()),
         shrunk=edits.shrunk,
         brought_back=edits.brought_back,
         failing=tuple(task for task, gate in jobs.items() if failures.get(task) or gate.is_held),
@@ -118,11 +121,7 @@ def _awaiting(notes: Notes) -> tuple[str, ...]:
 
 
 def _recent_edits(store: ChannelStore, now: datetime) -> EditNotices:
-    """The notices of edits; none where the journal cannot be read, which doctor tells."""
-    try:
-        return edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
-    except JournalError:
-        return EditNotices()
+    return edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
 
 
 def _reason(gate: gates.Gate, failures: int) -> str:

@@ -19,7 +19,7 @@ from pipimem.text import json_lines
 
 _FORMAT = 1
 # Every file that can make a channel due: what was said, what was committed, what people edit.
-STAMPED = ("log.jsonl", ".pipimem/journal.jsonl", "MEMORY.md", "HISTORY.md")
+STAMPED = ("log.jsonl", ".pipimem/state.db", "MEMORY.md", "HISTORY.md")
 # Lines that newer ones have replaced, before the file is written anew.
 _MAX_STALE_LINES = 1_000
 
