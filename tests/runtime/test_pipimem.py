@@ -17,7 +17,7 @@ from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Consolidated, HistoryItem, Refresh, Refreshed, Task
 
-from tests.runtime.building import read, settings, workspace
+from tests.runtime.building import MORNING, read, settings, workspace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
@@ -110,8 +110,8 @@ async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path
         async with Pipimem(root, assistant=both, settings=settings()) as pipimem:
             broken = await pipimem.channel("broken")
             await broken.notes.remember("something")
-            turn = await broken.before_turn("what do you know of something?")
-            await broken.after_turn(turn, [Message.user("what do you know of something?")])
+            store = upkeep_of(broken).store
+            store.touch_recalls([store.notes().memory.entries[0].id], MORNING)
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
             lock = root / "channels" / "broken" / ".pipimem" / "lock"

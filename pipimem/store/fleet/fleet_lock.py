@@ -158,7 +158,7 @@ def standing_number(own: Path, name: str) -> int:
 
 
 # What is appended to, by the name of the lock under which it is, relative to the lock's folder.
-_APPENDED = {"lock": ("journal.jsonl", "../log.jsonl", f"../{File.ARCHIVE}")}
+_APPENDED = {"lock": ("../log.jsonl", f"../{File.ARCHIVE}")}
 
 
 def replace_appended(lock: Path) -> None:
