@@ -64,24 +64,29 @@ _TABLES_READ = (
 class ChannelState:
     """What the database of a channel says, read again where another process changed it.
 
-    Whoever writes holds the channel's lock. Where there is no database the ledger is what
-    `concluded` returns.
+    Whoever writes holds the channel's lock. Where there is no database `concluded` tells the
+    ledger, and whether there was one before.
     """
 
     database: Database
     texts: Texts
-    concluded: Callable[[], Ledger]
+    concluded: Callable[[], tuple[Ledger, bool]]
     ledger: Ledger = field(default_factory=Ledger)
     # By file, the etag of the text that the newest change left.
     heads: dict[File, str] = field(default_factory=dict)
     # By the mark of a forgotten line when it was forgotten, in nanoseconds since 1970.
     forgotten_lines: dict[str, int] = field(default_factory=dict)
+    # Whether there was a database before, and is none now.
+    is_lost: bool = False
     _stamp: tuple[int, ...] | None = None
     _is_read: bool = False
     # Found so; the next change sets the database aside.
     _is_damaged: bool = False
     # By file the etag of a text, and the text.
     _known: dict[File, tuple[str, str]] = field(default_factory=dict, repr=False)
+    # What the texts that were written last may take the place of: a person may delete the
+    # database before they did.
+    _displaced: dict[tuple[File, str], frozenset[str]] = field(default_factory=dict)
 
     def etag(self, text: str) -> str:
         """Return the etag of a text."""
@@ -138,8 +143,10 @@ class ChannelState:
     def _read(self, rows: Rows | None) -> None:
         newest = _newest(rows) if rows else 0
         if rows is None or newest == 0:
-            self._reset(self.concluded())
+            ledger, self.is_lost = self.concluded()
+            self._reset(ledger)
             return
+        self.is_lost = False
         known = self.ledger.sequence
         fresh = self._changes(rows, known) if 0 < known <= newest else []
         if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
@@ -231,6 +238,9 @@ class ChannelState:
 
     def displaced_by(self, file: File, etag: str) -> frozenset[str]:
         """Return the etags of the texts that the one of this etag may take the place of."""
+        known = self._displaced.get((file, etag))
+        if known is not None:
+            return known
         with self._reading() as rows:
             found = rows.all(_DISPLACED, str(file), etag) if rows else []
         return frozenset(each for row in found for each in row if each)
@@ -278,19 +288,24 @@ class ChannelState:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
                 after = self._put(rows, before, named)
         except CommitUnsure:
+            self._is_read = False
+            # Lines of a transaction that does not count may be known by ids that others get.
+            self.texts.clear()
             if not self.has(named[-1]):
-                self._is_read = False
                 raise
             after = self.ledger
             for change in named:
                 after = after.after(change.delta, change.sequence)
         except BaseException:
-            # Lines of a transaction that does not count may be known by ids that others get.
             self.texts.clear()
             raise
         self.ledger = after
+        self._displaced.clear()
         for change in named:
-            self.heads |= {file: each.after for file, each in change.files.items()}
+            for file, each in change.files.items():
+                self.heads[file] = each.after
+                displaced = (each.before, each.displaces, each.saved)
+                self._displaced[file, each.after] = frozenset(filter(None, displaced))
         self._is_read, self._stamp = True, self.stamp()
 
     def damage(self) -> str:

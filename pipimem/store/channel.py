@@ -183,13 +183,14 @@ class ChannelStore:
         channel_id: str,
         *,
         create: bool,
-        kind: str = "dm",
+        kind: str = "",
         title: str = "",
         key: bytes | None = None,
     ) -> ChannelStore:
         """The store of a channel.
 
-        `kind` and `key` count when it is new, a `title` also later. Raises `ChannelError` for a
+        `kind` and `key` count when it is new, a `kind` also where nobody gave one before, a
+        `title` at any time. Raises `ChannelError` for a
         folder of another channel and, without `create`, for a channel that is not there.
         """
         new = identity.new(channel_id, kind, title, key, is_derived=not create)

@@ -203,12 +203,25 @@ def _look_at_temporaries(
         if not _is_prepared(working_copy, path, tag):
             displaced.append((file, path))
         elif working_copy.state.heads.get(file) != tag:
+            if working_copy.state.is_lost and len(tag) >= ETAG_LENGTH:
+                _add_lines_of(working_copy, file, path, now)
             remove(path)
     # Before any of them goes: else a power cut could take the exchange and the waiting text.
     for folder in {path.parent for _, path in displaced}:
         sync_folder(folder)
     for file, path in displaced:
         _merge_displaced(working_copy, file, path, now, is_exchanged=file in exchanged)
+
+
+def _add_lines_of(working_copy: WorkingCopy, file: File, path: Path, now: datetime) -> None:
+    """Add the lines of a text that was prepared when the state was lost: it may be acknowledged."""
+    found, displaced = working_copy.read_now(file), read_when_closed(path, working_copy.root)
+    if displaced is None or found.problem:
+        return
+    text = merged("", displaced.text, found.text)
+    if text != found.text:
+        incoming = working_copy.incoming_text(file, displaced)
+        _record_edit(working_copy, file, text, displaced.text, incoming, now)
 
 
 def _is_written_again(working_copy: WorkingCopy, file: File, path: Path) -> bool:
@@ -251,7 +264,7 @@ def _merge_displaced(
         return
     if not working_copy.is_merged(file, found.text, by):
         incoming = working_copy.incoming_text(file, found)
-        newest = state.known_text(file, "") or ""
+        newest = working_copy.newest_text(file)
         text = _merged_with(newest, working_copy, file, incoming, by, is_exchanged=is_exchanged)
         if text != newest or incoming.removed:
             _record_edit(working_copy, file, text, found.text, incoming, now)
@@ -322,7 +335,7 @@ def _record_edit(
 ) -> None:
     """Record the merge of what a person saved as their edit; its text then lies prepared."""
     state = working_copy.state
-    newest = state.known_text(file, "") or ""
+    newest = working_copy.newest_text(file)
     current = working_copy.fresh_view().current
     before = replace(current.with_texts({file: newest}), ledger=state.ledger)
     delta = reconciled(before, before.with_texts({file: text}))

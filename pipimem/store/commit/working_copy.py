@@ -363,6 +363,10 @@ class WorkingCopy:
         self._parsed[path] = (note, *others[:1])
         return note
 
+    def newest_text(self, file: File) -> str:
+        """Return the text the newest change left a file with; if none is known what it has."""
+        return self._base(file, self._read_note(file).text)
+
     def _base(self, file: File, text: str) -> str:
         """The text the newest change left a file with; if none is known the `text` it has."""
         known = self.state.known_text(file, text)
