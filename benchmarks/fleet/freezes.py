@@ -19,7 +19,7 @@ from pipimem.errors import PipimemError
 from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.operations import Author
 from pipimem.settings import Settings
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 from pipimem.store.forget.verify import traces
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.history.undo import undo
@@ -107,7 +107,7 @@ class Freezer:
     """A workspace in `root` and the database of its fleet."""
 
     root: Path
-    database: Database
+    database: FleetDatabase
 
     def prepared(self, journey: Journey) -> Tree:
         """The workspace a journey begins with, in the fleet."""

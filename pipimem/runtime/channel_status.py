@@ -13,7 +13,7 @@ from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole, Job
 from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.store.channel import ChannelStore
-from pipimem.store.history.edit_notices import EditNotices, edit_notices
+from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 from pipimem.text.dates.bounds import later
 from pipimem.text.private import PrivateCounts
@@ -83,14 +83,17 @@ def status_of(workspace: WorkspaceStore, name: str, now: datetime) -> ChannelSta
 def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
     """How one channel stands; one that cannot be read says why."""
     try:
-        store = ChannelStore.open(workspace, info.id, create=False)
-        notes, last = store.notes(), store.transcript.last_number
-        counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
-        said = next(store.transcript.window(last - 1, last), None)
-        unreadable, edits = store.unreadable(), _recent_edits(store, now)
-        jobs = gates.due(notes, last, counts, now, newest=lambda: said.time if said else None)
+        return _status_of(ChannelStore.open(workspace, info.id, create=False), info, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return ChannelStatus(info.id, info.kind, info.title, problem=worded(error))
+
+
+def _status_of(store: ChannelStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
+    notes, last = store.notes(), store.transcript.last_number
+    counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
+    said = next(store.transcript.window(last - 1, last), None)
+    jobs = gates.due(notes, last, counts, now, newest=lambda: said.time if said else None)
+    edits = edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
     ledger, figures = notes.ledger, store.caches.kept_figures()
     failures = {task: done.failures for task, done in ledger.jobs.items()}
     return ChannelStatus(
@@ -106,7 +109,7 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
         jobs={task: _reason(gate, failures.get(task, 0)) for task, gate in jobs.items()},
         holes=ledger.holes,
         recall=RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
-        unreadable=tuple(found.sentence for found in unreadable.values()),
+        unreadable=tuple(found.sentence for found in store.unreadable().values()),
         shrunk=edits.shrunk,
         brought_back=edits.brought_back,
         failing=tuple(task for task, gate in jobs.items() if failures.get(task) or gate.is_held),
@@ -118,10 +121,6 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
 
 def _awaiting(notes: Notes) -> tuple[str, ...]:
     return tuple(why_awaiting(record) for _, record in awaiting(notes.memory.entries, notes))
-
-
-def _recent_edits(store: ChannelStore, now: datetime) -> EditNotices:
-    return edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
 
 
 def _reason(gate: gates.Gate, failures: int) -> str:

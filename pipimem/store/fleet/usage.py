@@ -72,7 +72,7 @@ class Visits(Struct, frozen=True):
     the database counts.
     """
 
-    database: Rows
+    database: FleetRows
     workspace: str
 
     def claim(self, most: int) -> list[str]:
@@ -152,7 +152,7 @@ _RELEASE = "delete from pipimem.reservation where name = %(name)s returning name
 _ORDER_LOCK = 0x706970696D656D01
 
 
-class Rows(Protocol):
+class FleetRows(Protocol):
     """The database, as far as counting needs it."""
 
     def rows(
@@ -175,7 +175,7 @@ class FleetUsage:
     folder: Path
     workspace: str
     host: str
-    database: Rows
+    database: FleetRows
     make_lock: MakeLock
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False
@@ -253,7 +253,7 @@ class FleetUsage:
 class FleetTail:
     """The calls of all hosts since a time, each given once."""
 
-    database: Rows
+    database: FleetRows
     workspace: str
     since: datetime
     _newest: int = field(default=0)

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from benchmarks.faults.journeys import Journey
 from benchmarks.fleet.freezes import FROZEN, Freezer
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 
 SEED, SAMPLE = 19, 12
 
 
 @pytest.mark.parametrize("journey", FROZEN, ids=lambda journey: journey.name)
 def test_nothing_stale_is_accepted_and_nothing_acknowledged_lost(
-    journey: Journey, tmp_path: Path, database: Database
+    journey: Journey, tmp_path: Path, database: FleetDatabase
 ) -> None:
     """Wherever it froze: all that was acknowledged is there once, no change is out of order, no
     file is as the newest change did not leave it, and both hosts go on."""
@@ -30,7 +30,7 @@ def test_nothing_stale_is_accepted_and_nothing_acknowledged_lost(
 
 
 def test_an_undo_that_landed_before_the_takeover_is_acknowledged(
-    tmp_path: Path, database: Database
+    tmp_path: Path, database: FleetDatabase
 ) -> None:
     """Suspended between the record and the answer, it is looked for in the state: done once more
     it would be refused, as taken back already by itself."""
