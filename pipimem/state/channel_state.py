@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from os import urandom
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from pipimem.state.changes import FORGET, ChangeRecord, FileChange
 from pipimem.state.rows import Database, Row, Rows, Schema
 from pipimem.state.texts import Texts
 from pipimem.text import json_lines
+from pipimem.text.dates.bounds import later
 from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.lines import split_lines
 
@@ -49,6 +51,10 @@ SCHEMA = Schema(
 _TICK = 50_000_000
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
+# Undo is promised for this long, within this size: about 20 MB a file.
+_KEPT = timedelta(days=30)
+_LARGEST = 60_000_000
+_PRUNED = "pruned"
 _PLAN = "forgetting"
 # What may hold a text; those of `line` are in the texts, too, and may be of no text any more.
 _TABLES_READ = (
@@ -87,6 +93,8 @@ class ChannelState:
     # What the texts that were written last may take the place of: a person may delete the
     # database before they did.
     _displaced: dict[tuple[File, str], frozenset[str]] = field(default_factory=dict)
+    # The day on which it was last pruned.
+    _pruned: str = ""
 
     def etag(self, text: str) -> str:
         """Return the etag of a text."""
@@ -320,6 +328,47 @@ class ChannelState:
             damaged = sum(self.texts.get(rows, etag) is None for etag in etags) if rows else 0
         return f"{damaged} past texts are not what they were" if damaged else ""
 
+    def prune(self, now: datetime) -> None:
+        """Drop what is older than 30 days, once a day; of much that is younger a text a day stays.
+
+        The caller holds the lock.
+        """
+        today = now.date().isoformat()
+        if self._pruned == today or self.ledger.sequence == 0:
+            return
+        with self._writing() as rows:
+            self._pruned = today
+            if get_value(rows, _PRUNED) == {"day": today}:
+                return
+            put_value(rows, _PRUNED, {"day": today})
+            first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
+            self._drop_before(rows, self.ledger.sequence if first is None else int(first))
+            if self._size(rows) > _LARGEST:
+                self._keep_one_a_day(rows, today)
+            self.texts.drop_unused(rows)
+
+    def _drop_before(self, rows: Rows, number: int) -> None:
+        """Drop the changes before a number; the newest text of each file stays."""
+        rows.run("delete from change where number < ?", number)
+        rows.run("delete from version where number < ?", number)
+        rows.run(_DROP_TEXTS)
+
+    def _keep_one_a_day(self, rows: Rows, today: str) -> None:
+        """Drop the texts of earlier days but the last of each; their changes stay without them."""
+        last: dict[tuple[str, str], str] = {}
+        every = rows.all(_TEXTS_BY_DAY)
+        for day, file, etag in every:
+            last[file, day] = etag
+        kept = {*last.values(), *(etag for day, _, etag in every if day >= today)}
+        kept.update(self.heads.values())
+        etags = (row[0] for row in rows.all("select etag from text"))
+        gone = [(etag,) for etag in etags if etag not in kept]
+        rows.run_many("delete from text where etag = ?", gone)
+
+    def _size(self, rows: Rows) -> int:
+        """Return about how many bytes the past texts have."""
+        return sum(int(rows.all(statement)[0][0]) for statement in _SIZES)
+
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -477,6 +526,20 @@ _NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"
 _ADD_VERSION = (
     "insert into version (number, file, before, after, displaces, saved, on_disk) "
     "values (?, ?, ?, ?, ?, ?, ?)"
+)
+_FIRST_SINCE = "select min(number) from change where substr(time, 1, 10) >= ?"
+_DROP_TEXTS = (
+    "delete from text where etag not in (select etag from head) "
+    "and etag not in (select before from version) and etag not in (select after from version) "
+    "and etag not in (select saved from version)"
+)
+_TEXTS_BY_DAY = (
+    "select substr(change.time, 1, 10), version.file, version.after from version "
+    "join change on change.number = version.number order by version.number"
+)
+_SIZES = (
+    "select coalesce(sum(length(body)), 0) from line",
+    "select coalesce(sum(length(lines)), 0) from text",
 )
 # What a forgetting ends.
 _DROP = ("delete from change", "delete from record", "delete from tombstone")

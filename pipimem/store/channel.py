@@ -99,9 +99,16 @@ class CommitRetry(Struct, frozen=True):
                     carry_out=self.carry_out,
                 )
                 if done is not None:
-                    self.opened.keep_beside()
+                    self._after(done)
             tries += 1
         return done
+
+    def _after(self, done: Committed) -> None:
+        """End a commit that is durable; what fails here is done with the next."""
+        try:
+            self.opened.after_writing(self.wall)
+        except (StoreError, OSError) as error:
+            _log.info("change %s is committed; what goes with it waits: %s", done.sequence, error)
 
     def _has_landed(self, doubt: CommitInDoubt) -> bool:
         """Return whether the state has the change, or the notes have its texts.
@@ -373,7 +380,7 @@ class ChannelStore:
         patience = PATIENCE if only_seen else None  # a turn's end waits no longer for its talk
         with self._opened.writing(now, until=0.0, wait=patience) as working_copy:
             record_edits(working_copy, now)
-            self._opened.keep_beside()
+            self._opened.after_writing(now)
 
     @retried_when_deleted
     @raises_store_error
@@ -423,7 +430,7 @@ class ChannelStore:
             receipt = forgetting.forget(
                 working_copy, log, what, kept, now, actor, inside_words, with_learnt
             )
-            self._opened.keep_beside()
+            self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):
             self._finish_forgetting(now)
         return receipt

@@ -250,10 +250,14 @@ class OpenedChannel:
         self.has_written = True
         return working_copy
 
-    def keep_beside(self) -> None:
-        """Write to `channel.json` what must outlast the state. The caller holds the lock."""
-        ledger = self.loaded().state.ledger
-        self.channel_folder.keep_ledger(ledger)
+    def after_writing(self, now: datetime) -> None:
+        """Write to `channel.json` what must outlast the state, and prune that, once a day.
+
+        The caller holds the lock.
+        """
+        state = self.loaded().state
+        self.channel_folder.keep_ledger(state.ledger)
+        state.prune(now)
 
     def take_in_spool(self) -> None:
         """Adds talk that waits beside the transcript to it, if there is any."""
