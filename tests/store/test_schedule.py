@@ -86,7 +86,7 @@ def test_another_format_is_no_schedule(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/journal.jsonl"])
+@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/state.db"])
 def test_the_mark_changes_with_every_file_that_can_make_a_channel_due(
     name: str, tmp_path: Path
 ) -> None:
