@@ -275,7 +275,7 @@ class Soak:
                     f"remember hall {told.messages} opens at {self.chance.randrange(24)}:00, "
                     f"key {len(told.asked)}"
                 )
-                if (await channel.notes.remember(text, speaker="Dana")).outcome.changes:
+                if (await channel.notes.remember(text, speaker="Dana")).changes:
                     told.asked.add(text)
                     self.done["remembered"] += 1
             case "compact":
