@@ -22,7 +22,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import quantile
-from benchmarks.races.hands import Hand, unlike
+from benchmarks.races.hands import Hand, similar_line
 from benchmarks.races.judging import is_ambiguous, looks, story
 
 NOW = datetime.fromisoformat("2026-03-02T09:10:00+08:00")
@@ -84,7 +84,7 @@ def storm(
     channel = opened(root)
     dice = random.Random(seed)
     for _ in range(6):
-        channel.commit(fact(unlike(dice)), NOW)
+        channel.commit(fact(similar_line(dice)), NOW)
     path = channel.folder / File.MEMORY
     acknowledged = root / "acknowledged"
     acknowledged.touch()
@@ -103,7 +103,7 @@ def storm(
         bots.stop()
     for _ in range(2):  # the second finds what the first has put right
         last = opened(root)
-        last.commit(fact(unlike(dice)), NOW)
+        last.commit(fact(similar_line(dice)), NOW)
         last.close()
     changed = opened(root) if deletes else None
     return counted(
@@ -198,7 +198,7 @@ def _commits(root: Path, acknowledged: Path, seed: float) -> None:
     """Facts that are noted as acknowledged only after the commit has returned."""
     dice, channel = random.Random(seed), opened(root)
     while not (root / "stop").exists():
-        said = unlike(dice)
+        said = similar_line(dice)
         start = time.perf_counter()
         try:
             channel.commit(fact(said), NOW)

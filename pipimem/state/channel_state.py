@@ -47,8 +47,6 @@ SCHEMA = Schema(
         "create table value (name text primary key, value blob not null)",
     ),
 )
-# Two transactions within a tick of the file system's clock may leave the same stamp.
-_TICK = 50_000_000
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
 # Undo is promised for this long, within this size: about 20 MB a file.
@@ -90,9 +88,10 @@ class ChannelState:
     _is_damaged: bool = False
     # By file the etag of a text, and the text.
     _known: dict[File, tuple[str, str]] = field(default_factory=dict, repr=False)
-    # What the texts that were written last may take the place of: a person may delete the
-    # database before they did.
-    _displaced: dict[tuple[File, str], frozenset[str]] = field(default_factory=dict)
+    # The changes that were written last by file and etag, and their texts: a person may delete the
+    # database before they are in place, and looking them up again takes time.
+    _written: dict[tuple[File, str], ChangeRecord] = field(default_factory=dict, repr=False)
+    _texts: dict[str, str] = field(default_factory=dict, repr=False)
     # The day on which it was last pruned.
     _pruned: str = ""
 
@@ -101,12 +100,8 @@ class ChannelState:
         return self.texts.etag(text)
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Return what changes with each change; a `stat`, and a short query right after one."""
-        stamp = self.database.stamp()
-        if stamp is None or self._is_damaged or abs(time.time_ns() - stamp[0]) > _TICK:
-            return stamp
-        with self._reading() as rows:
-            return (*stamp, _newest(rows) if rows else 0)
+        """Return what changes with each change; a `stat`."""
+        return self.database.stamp()
 
     @contextmanager
     def _reading(self) -> Iterator[Rows | None]:
@@ -169,6 +164,8 @@ class ChannelState:
         self.ledger = ledger
         self.heads, self.forgotten_lines = {}, {}
         self._known.clear()
+        self._written.clear()
+        self._texts = {}
         self.texts.clear()
 
     # ── texts ────────────────────────────────────────────────────────────────────────────────────
@@ -193,29 +190,39 @@ class ChannelState:
         """Return the text of an etag; `None` where it is not kept, or damaged."""
         if etag == self.etag(""):
             return ""
+        if etag in self._texts:
+            return self._texts[etag]
         with self._reading() as rows:
             return self.texts.get(rows, etag) if rows else None
 
+    def text_before(self, file: File) -> str:
+        """Return the text that the newest change of a file was made to; empty if it is unknown."""
+        change = self._change_to(file, self.heads.get(file, ""))
+        return (self.text(change.files[file].before) or "") if change else ""
+
     def past_texts(
         self, file: File, *, is_placed: bool = True, before: str = ""
-    ) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the texts that stood in a file as lines, newest first, and whether it was saved.
+    ) -> list[tuple[Sequence[int], bool]]:
+        """Return the texts that stood in a file, newest first, and whether each was saved.
 
-        Saved is a text that a person's editor wrote and we merged: that editor may go on from it.
-        Without `is_placed` the newest text has not reached the file; with `before`, an etag, only
-        texts older than that are yielded.
+        They are ids of lines, for `line`. Saved is a text that a person's editor wrote and we
+        merged: that editor may go on from it. Without `is_placed` the newest text has not reached
+        the file; with `before`, an etag, only texts older than that are returned.
         """
         with self._reading() as rows:
-            found = list(self._past_ids(rows, file, is_placed, before)) if rows else []
-            every = dict.fromkeys(number for ids, _ in found for number in ids)
-            if rows:
-                self.texts.lines(rows, tuple(every))
-            lines = [(self.texts.lines(rows, ids), saved) for ids, saved in found] if rows else []
-        return iter(lines)
+            if rows is None:
+                return []
+            found = list(self._past_ids(rows, file, is_placed, before))
+            self.texts.load(rows, {number for ids, _ in found for number in ids})
+        return found
+
+    def line(self, number: int) -> str:
+        """Return a line of a past text that was returned before."""
+        return self.texts.line(number)
 
     def _past_ids(
         self, rows: Rows, file: File, is_placed: bool, before: str
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         is_older = not before
         passed: set[str] = set()
         versions = _versions(rows, file)
@@ -232,7 +239,7 @@ class ChannelState:
 
     def _with_ids(
         self, rows: Rows, etag: str, *, is_saved: bool
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         ids = self.texts.line_ids(rows, etag)
         if ids is not None:
             yield ids, is_saved
@@ -246,12 +253,21 @@ class ChannelState:
 
     def displaced_by(self, file: File, etag: str) -> frozenset[str]:
         """Return the etags of the texts that the one of this etag may take the place of."""
-        known = self._displaced.get((file, etag))
+        change = self._change_to(file, etag)
+        each = change.files[file] if change else None
+        return frozenset(filter(None, (each.before, each.displaces, each.saved)) if each else ())
+
+    def _change_to(self, file: File, etag: str) -> ChangeRecord | None:
+        """Return the newest change that led to the text of an etag; `None` if none is kept."""
+        known = self._written.get((file, etag))
         if known is not None:
             return known
         with self._reading() as rows:
-            found = rows.all(_DISPLACED, str(file), etag) if rows else []
-        return frozenset(each for row in found for each in row if each)
+            number = rows.all(_NUMBER_OF, str(file), etag)[0][0] if rows else None
+            if rows is None or number is None:
+                return None
+            found = [each for each in self._changes(rows, number - 1) if each.sequence == number]
+        return found[0] if found else None
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────
 
@@ -268,12 +284,8 @@ class ChannelState:
 
     def archived_with(self, file: File) -> ChangeRecord | None:
         """Return the change that left the newest text of a file if it archived something."""
-        with self._reading() as rows:
-            found = rows.all(_NUMBER_OF, str(file), self.heads.get(file, "")) if rows else []
-            if not rows or found[0][0] is None:
-                return None
-            change = self._changes(rows, found[0][0] - 1)[0]
-        return change if change.archived else None
+        change = self._change_to(file, self.heads.get(file, ""))
+        return change if change and change.archived else None
 
     def append(
         self,
@@ -286,12 +298,12 @@ class ChannelState:
         The newest text of the files `never_placed` did not stand in them. Raises `LockLost` where
         another writer came in between, and `StoreError`, with nothing written.
         """
+        texts, fresh = tuple(texts), dict[str, str]()
         named = [replace(change, id=change.id or urandom(8).hex()) for change in changes]
         try:
             with self._writing() as rows:
                 before = self._written_ledger(rows)
-                for text in texts:
-                    self.texts.put(rows, text)
+                fresh = {self.texts.put(rows, text): text for text in texts}
                 for file in never_placed:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
                 after = self._put(rows, before, named)
@@ -308,12 +320,12 @@ class ChannelState:
             self.texts.clear()
             raise
         self.ledger = after
-        self._displaced.clear()
+        self._texts = fresh
+        self._written.clear()
         for change in named:
             for file, each in change.files.items():
                 self.heads[file] = each.after
-                displaced = (each.before, each.displaces, each.saved)
-                self._displaced[file, each.after] = frozenset(filter(None, displaced))
+                self._written[file, each.after] = change
         self._is_read, self._stamp = True, self.stamp()
 
     def damage(self) -> str:
@@ -516,10 +528,6 @@ _VERSIONS_OF = (
 )
 _CHANGES_AFTER = (
     "select number, id, time, task, author, detail from change where number > ? order by number"
-)
-_DISPLACED = (
-    "select before, displaces, saved from version where file = ? and after = ? "
-    "order by number desc limit 1"
 )
 _NUMBER_OF = "select max(number) from version where file = ? and after = ?"
 _NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"

@@ -202,6 +202,8 @@ class ChannelFolder:
     make_lock: MakeLock = FolderLock
     # What `channel.json` keeps of the ledger, as last read or written; `None` without that file.
     kept: Kept | None = None
+    # Whether it was said that the state is gone.
+    is_loss_told: bool = False
 
     def __post_init__(self) -> None:
         self.lock = self.make_lock(self.own / "lock")
@@ -261,12 +263,14 @@ class ChannelFolder:
             save(self.folder, self.identity, self.kept or Kept())
             if not self.is_saved:
                 return False
-            _log.warning(
-                "%s was deleted or damaged while it was in use. It is made anew under the same "
-                "key; what was in no Markdown file (undo, recalls, what was deleted by hand) is "
-                "known as far as other files have it.",
-                _path(self.folder),
-            )
+            if not self.is_loss_told:
+                self.is_loss_told = True
+                _log.warning(
+                    "%s was deleted or damaged while it was in use. It is made anew under the same "
+                    "key; what was in no Markdown file (undo, recalls, what was deleted by hand) "
+                    "is known as far as other files have it.",
+                    _path(self.folder),
+                )
             return not presence.exists(self.own / "state.db")
         standing, kept = found
         self.kept = kept

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -43,6 +44,7 @@ from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
+_log = logging.getLogger("pipimem")
 _PAUSE = 0.05
 # The record of an entry whose own is lost.
 _OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
@@ -205,8 +207,14 @@ class OpenedChannel:
         binds nobody.
         """
         ledger, was_there = self.kept.ledger, self.kept.has_state
-        is_lost = was_there or self.channel_folder.kept is None
-        if is_lost and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
+        if was_there and not self.channel_folder.is_loss_told:
+            self.channel_folder.is_loss_told = True
+            _log.warning(
+                "%s has no state any more: undo, and what was known of entries, ends here. Notes "
+                "and talk stand.",
+                self.channel_folder.folder,
+            )
+        if was_there and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
             text = self._memory_text()
             note = Note.read(File.MEMORY, text, self.channel_folder.identity.key)
             records = {entry.id: _OF_NOBODY for entry in note.entries if entry.bullet}
@@ -223,7 +231,8 @@ class OpenedChannel:
     def kept(self) -> Kept:
         """What outlasts the state; without `channel.json` all that was said counts as seen."""
         if self.channel_folder.kept is None:
-            return Kept(cursor=self.transcript.last_number)
+            last = self.transcript.last_number
+            return Kept(cursor=last, has_state=last > 0)
         return self.channel_folder.kept
 
     def _ready(self, now: datetime, until: float) -> WorkingCopy | None:
@@ -256,6 +265,7 @@ class OpenedChannel:
         The caller holds the lock.
         """
         state = self.loaded().state
+        self.channel_folder.is_loss_told = False
         self.channel_folder.keep_ledger(state.ledger)
         state.prune(now)
 

@@ -282,7 +282,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = merge_base(displaced, working_copy.past_texts(file, before=by))
+    base = merge_base(displaced, working_copy.past_texts(file, before=by), working_copy.state.line)
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):
@@ -301,7 +301,8 @@ def _is_damaged_text_of_ours(working_copy: WorkingCopy, file: File, text: str, b
     newest = state.heads.get(file, "")
     if newest != by or state.etag(working_copy.read_now(file).text) == newest:
         return False
-    return merge_base(text, working_copy.past_texts(file)) == state.known_text(file, "")
+    past = working_copy.past_texts(file)
+    return merge_base(text, past, state.line) == state.known_text(file, "")
 
 
 def merged_displaced(base: str, ours: str, displaced: str) -> str:

@@ -207,8 +207,7 @@ class WorkingCopy:
         if before == found.text:
             return False
         if self.is_pending(file):
-            past = self.past_texts(file, is_placed=False)
-            before = "".join(past[0].lines) if past else ""
+            before = self.state.text_before(file)
         return may_be_half_saved(self.path(file), found.text, before)
 
     def merged_text(self, file: File, found: TextFile) -> str:
@@ -226,7 +225,7 @@ class WorkingCopy:
         if not is_pending and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
         past = self.past_texts(file, is_placed=not is_pending)
-        return merged(merge_base(incoming.text, past), base, incoming.text)
+        return merged(merge_base(incoming.text, past, self.state.line), base, incoming.text)
 
     def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
         """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""

@@ -164,7 +164,8 @@ class _Forgetting(Struct, frozen=True):
         """Return the marks of the lines that are to go: a save that has them is merged without."""
         copy = self.working_copy
         texts = [read_text(copy.path(file), copy.root) or "" for file in File]
-        texts += ["".join(past.lines) for file in NOTE_FILES for past in copy.past_texts(file)]
+        past = (each for file in NOTE_FILES for each in copy.past_texts(file))
+        texts += ["".join(map(copy.state.line, each.lines)) for each in past]
         lines = {line for text in texts for line in lines_removed(text, self._targets, copy.key)}
         return {mark_of(copy.key, line) for line in lines}
 
