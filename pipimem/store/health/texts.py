@@ -152,7 +152,7 @@ def unreadable_finding(store: ChannelStore, file: File, found: UnreadableFile) -
         aside = store.set_note_aside(file, now)
         return f"its last good text is back; what stood there is in {aside}" if aside else "a text"
 
-    if has_text(path, store.workspace.root):
+    if _has_text(path, store.workspace.root):
         return wrong(path, found.sentence)  # a conflict: people choose between the sides
     if not found.has_good_text:
         return wrong(path, found.sentence)
@@ -160,7 +160,7 @@ def unreadable_finding(store: ChannelStore, file: File, found: UnreadableFile) -
     return wrong(path, f"{found.sentence} {mend}", put_back)
 
 
-def has_text(path: Path, root: Path) -> bool:
+def _has_text(path: Path, root: Path) -> bool:
     """Return whether a file can be read as a text."""
     try:
         return read_text(path, root) is not None
