@@ -17,7 +17,7 @@ class PromptMessage(Struct, frozen=True):
     content: str
 
 
-class Schema(Struct, frozen=True):
+class AnswerSchema(Struct, frozen=True):
     """The JSON schema an answer should have; providers accept letters, digits and `_` in `name`."""
 
     name: str
@@ -34,7 +34,7 @@ class ModelRequest(Struct, frozen=True):
     messages: tuple[PromptMessage, ...]
     timeout: float
     max_tokens: int
-    schema: Schema | None = None
+    schema: AnswerSchema | None = None
     channel: str = ""
     task: str = ""
     correlation: str = ""

@@ -275,7 +275,7 @@ class Channel:
                 self._unrecorded.end(turn)
                 self._shown.update(turn.shown)
                 self._fresh = False
-            await self._jobs.journal_seen_edits()
+            await self._jobs.record_seen_edits()
             self._upkeep.used = self._access.clock.monotonic()
             self._request_embedding(self._recall_service)
             self._access.transcript_changed()

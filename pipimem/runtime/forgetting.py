@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pipimem.errors import (
     ArgumentError,
-    JournalError,
     NothingFound,
     PipimemError,
     require_type,
@@ -283,10 +282,7 @@ def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Mess
 
 
 def _is_learnt_from(store: ChannelStore, said: Sequence[Message]) -> bool:
-    """Return whether anything was ever learnt from messages, superseded or not.
-
-    Raises `JournalError` for a damaged journal.
-    """
+    """Return whether anything was ever learnt from messages, superseded or not."""
     if len(learnt_from(store.notes(), said)) > len(said):
         return True
     names = {one.id for one in said}
@@ -303,10 +299,7 @@ def retract_unlearnt(store: ChannelStore, message: str, now: datetime) -> bool:
     for an id of no message, and `StoreError`.
     """
     said = _message_of(store, message)
-    try:
-        if _is_learnt_from(store, said):
-            return False
-    except JournalError:  # who knows
+    if _is_learnt_from(store, said):
         return False
     empty_messages(store.channel_folder, store.transcript, [one.id for one in said])
     taken_back = Decision("retract", Author.PERSON)

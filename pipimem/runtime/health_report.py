@@ -193,7 +193,7 @@ def _today(
 
 
 def logged_secrets(root: Path, moved: Callable[[int], None]) -> Iterator[Finding]:
-    """Secrets in transcripts, journals and titles; `moved` is told the bytes looked through."""
+    """Secrets in transcripts, past texts and titles; `moved` is told the bytes looked through."""
     workspace, own = WorkspaceStore.open(root), NO_LIST
     with suppress(PipimemError):  # settings that cannot be read are a finding of their own
         own = settings_from(workspace.human_text("pipimem.toml")).secrets

@@ -144,20 +144,20 @@ class JobRunner:
         return await to_thread.run_sync(self.store.archive)
 
     async def settle_edits(self) -> None:
-        """Take edits by hand into the journal, and have each file show what was kept beside them.
+        """Record edits by hand, and have each file show what was kept beside them.
 
         What a save of an older text lacked is merged whenever notes are read; the file would show
         it only after the next commit.
         """
         if await to_thread.run_sync(_lacks_kept_lines, self.store):
             await to_thread.run_sync(self.store.record_edits, self.clock.wall())
-        await self.journal_seen_edits()
+        await self.record_seen_edits()
 
-    async def journal_seen_edits(self) -> None:
-        """Take the edits that a turn has seen into the journal; the next one does what fails."""
+    async def record_seen_edits(self) -> None:
+        """Record the edits that a turn has seen; the next one does what fails."""
         with suppress(PipimemError, OSError), anyio.CancelScope(shield=True):
-            journal = partial(self.store.record_edits, self.clock.wall(), only_seen=True)
-            await to_thread.run_sync(journal)
+            record = partial(self.store.record_edits, self.clock.wall(), only_seen=True)
+            await to_thread.run_sync(record)
 
     async def commit(
         self,

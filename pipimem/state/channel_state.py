@@ -88,11 +88,11 @@ class ChannelState:
     # Found so; the next change sets the database aside.
     _is_damaged: bool = False
     # By file the etag of a text, and the text.
-    _known: dict[File, tuple[str, str]] = field(default_factory=dict)
+    _known: dict[File, tuple[str, str]] = field(default_factory=dict, repr=False)
     # The changes that were written last by file and etag, and their texts: a person may delete the
     # database before they are in place, and looking them up again takes time.
-    _written: dict[tuple[File, str], ChangeRecord] = field(default_factory=dict)
-    _texts: dict[str, str] = field(default_factory=dict)
+    _written: dict[tuple[File, str], ChangeRecord] = field(default_factory=dict, repr=False)
+    _texts: dict[str, str] = field(default_factory=dict, repr=False)
     # The day on which it was last pruned.
     _pruned: str = ""
 
@@ -245,6 +245,13 @@ class ChannelState:
         if ids is not None:
             yield ids, is_saved
 
+    def count_unplaced(self, file: File) -> int:
+        """Return how many changes, from the newest but one on, left texts that a file never had."""
+        with self._reading() as rows:
+            versions = _versions(rows, file)[1:] if rows else []
+        placed = (number for number, version in enumerate(versions) if version.on_disk)
+        return next(placed, len(versions))
+
     def displaced_by(self, file: File, etag: str) -> frozenset[str]:
         """Return the etags of the texts that the one of this etag may take the place of."""
         change = self._change_to(file, etag)
@@ -327,6 +334,8 @@ class ChannelState:
         found = self.database.damage()
         if found:
             return found
+        if self._is_damaged:
+            return "it belongs to another channel, or a table is missing"
         with self._reading() as rows:
             etags = [row[0] for row in rows.all("select etag from text")] if rows else []
             damaged = sum(self.texts.get(rows, etag) is None for etag in etags) if rows else 0
@@ -425,14 +434,15 @@ class ChannelState:
             changes = sum(holds(_plain(json_lines.value(bytes(row[0])))) for row in details)
         return {"versions": count, "changes": changes}
 
-    def strings(self) -> Iterator[str]:
-        """Yield every value of every row as text, and then the bytes of the file."""
+    def strings(self, *, has_texts: bool = True) -> Iterator[str]:
+        """Yield every value of every row as text, and with `has_texts` the texts as wholes."""
         with self._reading() as rows:
             if rows is None:
                 return
             found = [each for table in _TABLES_READ for row in rows.all(table) for each in row]
-            etags = [row[0] for row in rows.all("select etag from text")]
-            found += [self.texts.get(rows, etag) or "" for etag in etags]
+            if has_texts:
+                etags = [row[0] for row in rows.all("select etag from text")]
+                found += [self.texts.get(rows, etag) or "" for etag in etags]
         for value in found:
             yield _shown(value)
 

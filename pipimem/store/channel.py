@@ -31,7 +31,8 @@ from pipimem.store.commit.commit import (
     record_edits,
 )
 from pipimem.store.commit.past import Past
-from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.commit.publish import set_note_aside
+from pipimem.store.commit.working_copy import UnreadableFile, WorkingCopy
 from pipimem.store.disk import editor_saves
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
@@ -258,7 +259,7 @@ class ChannelStore:
     ) -> Committed:
         """Carries a decision out on the freshest texts, all or nothing; durable when it returns.
 
-        `now` is the conversation's time, `wall` the real one for the journal where it is another. A
+        `now` is the conversation's time, `wall` the real one for the change where it is another. A
         decision that changes nothing writes nothing. One `of_a_turn` waits for no other commit:
         it raises `LockTimeout`. Raises `StoreError` with everything as it was.
         """
@@ -398,11 +399,23 @@ class ChannelStore:
             record_edits(working_copy, now)
             self._opened.after_writing(now)
 
-    def unreadable(self) -> Mapping[File, str]:
+    @retried_when_deleted
+    @raises_store_error
+    def unreadable(self) -> Mapping[File, UnreadableFile]:
         """Return the notes that are no text, and why; what is written waits for them."""
         with self.reading() as working_copy:
             working_copy.read_notes()
             return working_copy.unreadable
+
+    @raises_store_error
+    def set_note_aside(self, file: File, now: datetime) -> str:
+        """Give a note that is no text another name, and put its newest known text in its place.
+
+        Returns the other name, empty where it is a text meanwhile. Raises `StoreError` where no
+        text of it is known.
+        """
+        with self._opened.writing(now, until=0.0) as working_copy:
+            return set_note_aside(working_copy, file, now)
 
     def archive(self) -> Note:
         """HISTORY.archive.md as it stands; an empty note where there is none."""

@@ -72,7 +72,7 @@ class Visits(Struct, frozen=True):
     the database counts.
     """
 
-    database: Rows
+    database: FleetRows
     workspace: str
 
     def claim(self, most: int) -> list[str]:
@@ -155,7 +155,7 @@ _RELEASE = "delete from pipimem.reservation where name = %(name)s returning name
 _ORDER_LOCK = 0x706970696D656D01
 
 
-class Rows(Protocol):
+class FleetRows(Protocol):
     """The database, as far as counting needs it."""
 
     def rows(
@@ -178,7 +178,7 @@ class FleetUsage:
     folder: Path
     workspace: str
     host: str
-    database: Rows
+    database: FleetRows
     make_lock: MakeLock
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False

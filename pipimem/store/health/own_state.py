@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pipimem.errors import LockTimeout, PipimemError, UnreadableNote
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
@@ -47,7 +48,9 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
         store.record_edits(now)
         return "what was cut off was finished, the rest swept"
 
-    left = [*folder.glob(f".*{TEMPORARY}"), *folder.glob(f".pipimem/**/.*{TEMPORARY}")]
+    waiting = tuple(f".{file}." for file in _unreadable_notes(store))
+    left = [path for path in folder.glob(f".*{TEMPORARY}") if not path.name.startswith(waiting)]
+    left += folder.glob(f".pipimem/**/.*{TEMPORARY}")
     if left:
         what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
         yield worth_knowing(folder, what, finish)
@@ -69,6 +72,9 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             yield worth_knowing(
                 path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
             )
+    for path in sorted(folder.glob("*.md.unreadable*")):
+        what = "a note that was no text; nobody reads it. Take over what it has, and remove it"
+        yield worth_knowing(path, what)
     for name in ("lock", LOCK):
         yield from _lock(own / name)
 
@@ -89,6 +95,14 @@ def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
         what = "was set aside, since it is damaged: sums of calls, and today's budgets, lack what "
         more = "it holds. Remove it when you need it no more"
         yield worth_knowing(path, what + more)
+
+
+def _unreadable_notes(store: ChannelStore) -> Collection[File]:
+    """Return the notes that are no text: what waits for them is reported with them."""
+    try:
+        return store.unreadable()
+    except PipimemError:  # reported with the state
+        return ()
 
 
 def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:

@@ -96,20 +96,20 @@ def test_secrets_in_a_transcript_are_told_by_kind_and_count(call: Call, bot: Pat
 def test_unreadable_files_and_damaged_records_are_told(
     call: Call, bot: Path, conversation: Path
 ) -> None:
-    """A binary file, a journal with a changed line, a transcript with a broken one, a folder of
+    """A binary file, a state that is no database, a transcript with a broken one, a folder of
     another channel.
     """
     call("replay", "room", str(conversation))
     for text in ("The door code changes on Mondays", "The port is 9090"):
-        call("remember", "room", text)  # a damaged last line would be the torn end of a crash
+        call("remember", "room", text)
     call("remember", "hall", "The port is 8080")
     room, hall = bot / "channels/room", bot / "channels/hall"
     (hall / "MEMORY.md").write_bytes(b"\xff\xfe caf\xe9")
-    journal = room / ".pipimem/journal.jsonl"
-    journal.write_text(journal.read_text().replace('"task": "', '"task": "x', 1))
+    state = room / ".pipimem/state.db"
+    state.write_bytes(b"no database " * 1_000)
     told = dict(wrongs(call))
     assert "not UTF-8" in told[str(hall / "MEMORY.md")]
-    assert "journal.jsonl, line 2: damaged" in told[str(room / ".pipimem")]
+    assert "notes and talk are whole" in told[str(state)]
 
 
 def test_broken_lines_and_foreign_folders_are_told(

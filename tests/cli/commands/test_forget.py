@@ -23,7 +23,7 @@ def everything(bot: Path) -> str:
 
 
 def test_forget_removes_a_text_from_every_place(call: Call, bot: Path, conversation: Path) -> None:
-    """Files, versions, journal and transcript; the counts say from where."""
+    """Files, past texts, changes and transcript; the counts say from where."""
     call("replay", "room", str(conversation))
     call("remember", "room", "林晓说上线窗口定在周四晚上九点")
     told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
@@ -157,7 +157,7 @@ def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: P
     told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
     places = told.object["places"]
     assert isinstance(places, dict)
-    assert {"MEMORY.md", "log.jsonl", ".pipimem/journal.jsonl"} <= set(places)
+    assert {"MEMORY.md", "log.jsonl", ".pipimem/state.db"} <= set(places)
     assert "backups" in told.err
     verified = call("forget", "room", "--verify", "上线窗口定在周四晚上九点")
     assert (verified.code, "nothing is left of it" in verified.out) == (0, True)

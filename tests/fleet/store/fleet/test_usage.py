@@ -12,7 +12,7 @@ from msgspec import structs
 from pipimem.errors import DatabaseUnavailable
 from pipimem.notes.usage import Reservation, Usage, UsageCursor
 from pipimem.store.disk.folder_lock import FolderLock
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.fleet.usage import FleetUsage
 from pipimem.store.usage_ledger import UsageStore
@@ -45,7 +45,7 @@ def _hold(seconds: float = 60.0) -> Reservation:
 
 
 @pytest.fixture
-def host(database: Database, tmp_path: Path) -> Callable[[str], FleetUsage]:
+def host(database: FleetDatabase, tmp_path: Path) -> Callable[[str], FleetUsage]:
     """Makes the usage store of a host; all of them share a workspace and a database."""
     own = tmp_path / ".pipimem"
     own.mkdir()
@@ -90,7 +90,7 @@ def test_a_call_that_ended_while_the_database_was_gone_is_counted_later(
     host: Callable[[str], FleetUsage], tmp_path: Path
 ) -> None:
     """It stands in the host's file, and goes to the database with the next reading, once."""
-    nowhere = Database("postgresql:///x?host=/nowhere")
+    nowhere = FleetDatabase("postgresql:///x?host=/nowhere")
     gone = replace(host("one"), database=nowhere, make_lock=FolderLock)
     with pytest.raises(DatabaseUnavailable, match="does not answer"):
         gone.append(_usage())
