@@ -10,7 +10,7 @@ from pipimem import Message, Pipimem, StoreError
 from pipimem.errors import WorkspaceError
 from pipimem.runtime.bot_process import process_lock, take_in_arrivals
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk import json_lines
+from pipimem.text import json_lines
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.runtime.building import MORNING, workspace
