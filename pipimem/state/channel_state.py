@@ -14,10 +14,12 @@ from msgspec.structs import replace
 
 from pipimem.errors import CommitUnsure, DamagedState, LockLost
 from pipimem.notes.kinds import File
-from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
+from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.operations import Author
+from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
 from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
 from pipimem.state.rows import Database, Row, Rows, Schema
 from pipimem.state.texts import Texts
 from pipimem.text import json_lines
@@ -41,11 +43,8 @@ SCHEMA = Schema(
         "saved text not null, on_disk integer not null, primary key (number, file))",
         "create index version_of_file on version (file, number)",
         "create table head (file text primary key, etag text not null)",
-        "create table record (name text primary key, value blob not null)",
-        "create table tombstone (name text primary key, reason blob not null, "
-        "upto bigint not null)",
         "create table forgotten_line (mark text primary key, time bigint not null)",
-        "create table value (name text primary key, value blob not null)",
+        *ledger_rows.TABLES,
     ),
 )
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
@@ -154,7 +153,7 @@ class ChannelState:
         known = self.ledger.sequence
         fresh = self._changes(rows, known) if 0 < known <= newest else []
         if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
-            self._reset(_stored_ledger(rows, newest))
+            self._reset(stored_ledger(rows, newest))
         for change in fresh:
             if change.sequence > self.ledger.sequence:
                 self.ledger = self.ledger.after(change.delta, change.sequence)
@@ -415,7 +414,7 @@ class ChannelState:
                 rows.run(statement)
             put_value(rows, _PLAN, None)
             whole = Delta(dict(ledger.records), dict(ledger.tombstones))
-            _write_ledger(rows, Ledger(), ledger, whole)
+            write_ledger(rows, Ledger(), ledger, whole)
             self._put(rows, ledger, [change])
         self._is_read = False
         self.texts.clear()
@@ -489,7 +488,7 @@ class ChannelState:
             self.heads = {}
             ledger = replace(self.ledger, sequence=0)
             whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
-            _write_ledger(rows, Ledger(), ledger, whole)
+            write_ledger(rows, Ledger(), ledger, whole)
             return ledger
         if newest != self.ledger.sequence:
             raise LockLost("Another process changed the channel meanwhile. Try again.")
@@ -508,7 +507,7 @@ class ChannelState:
                 rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
                 rows.run("delete from head where file = ?", str(file))
                 rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
-            _write_ledger(rows, ledger, after, change.delta)
+            write_ledger(rows, ledger, after, change.delta)
             ledger = after
         return ledger
 
@@ -598,66 +597,6 @@ def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
         return replace(decoded(ChangeRecord, fields), files=files)
     except CodecError:  # written by a newer version with other values; what it did is kept
         return ChangeRecord(number, when, task, Author(author), files=files, id=name)
-
-
-# ── the ledger in rows ───────────────────────────────────────────────────────────────────────────
-
-_LEDGER = "ledger"
-
-
-def _stored_ledger(rows: Rows, sequence: int) -> Ledger:
-    """Return the ledger that a database has."""
-    records = {
-        name: decoded(Record, json_lines.value(bytes(value)))
-        for name, value in rows.all("select name, value from record")
-    }
-    tombstones = {
-        name: Tombstone(bytes(reason).decode("utf-8", "surrogatepass"), upto)
-        for name, reason, upto in rows.all("select name, reason, upto from tombstone")
-    }
-    found = rows.all("select value from value where name = ?", _LEDGER)
-    rest = decoded(Ledger, json_lines.value(bytes(found[0][0]))) if found else Ledger()
-    return replace(rest, sequence=sequence, records=records, tombstones=tombstones)
-
-
-def _without_rows(ledger: Ledger) -> Ledger:
-    """Return what of a ledger is not written row by row."""
-    return replace(ledger, sequence=0, records={}, tombstones={})
-
-
-def _write_ledger(rows: Rows, before: Ledger, after: Ledger, delta: Delta) -> None:
-    """Write what a change makes of the ledger `before`, which the database has."""
-    rows.run_many("delete from record where name = ?", ((name,) for name in delta.records))
-    rows.run_many("delete from tombstone where name = ?", ((name,) for name in delta.tombstones))
-    records = [(name, after.records.get(name)) for name in delta.records]
-    rows.run_many(
-        "insert into record (name, value) values (?, ?)",
-        [(name, json_lines.line(encoded(record))) for name, record in records if record],
-    )
-    tombstones = [(name, after.tombstones.get(name)) for name in delta.tombstones]
-    rows.run_many(
-        "insert into tombstone (name, reason, upto) values (?, ?, ?)",
-        [
-            (name, stone.reason.encode("utf-8", "surrogatepass"), stone.upto)
-            for name, stone in tombstones
-            if stone
-        ],
-    )
-    if _without_rows(before) != _without_rows(after):
-        put_value(rows, _LEDGER, encoded(_without_rows(after)))
-
-
-def put_value(rows: Rows, name: str, value: Mapping[str, object] | None) -> None:
-    """Write a value under a name in the place of the former one; `None` only removes that."""
-    rows.run("delete from value where name = ?", name)
-    if value is not None:
-        rows.run("insert into value (name, value) values (?, ?)", name, json_lines.line(value))
-
-
-def get_value(rows: Rows, name: str) -> dict[str, object] | None:
-    """Return the value of a name; `None` where there is none."""
-    found = rows.all("select value from value where name = ?", name)
-    return json_lines.value(bytes(found[0][0])) if found else None
 
 
 def _plain(value: object) -> str:
