@@ -106,7 +106,15 @@ class CommitUnsure(StoreError):
 
 
 class SidecarError(PipimemError):
-    """The model gave no answer that can be used."""
+    """The model gave no answer that can be used.
+
+    `quote` is what a provider said, who may quote what was asked: the usage ledger, in which no
+    forgetting looks, keeps the `sentence` before it alone.
+    """
+
+    def __init__(self, sentence: str = "", quote: str = "") -> None:
+        super().__init__(f"{sentence}: {quote}" if quote else sentence)
+        self.sentence = sentence
 
 
 class ModelUnavailable(SidecarError):

@@ -234,8 +234,8 @@ class LiteLLM:
                 response = await self._send(litellm, {**arguments, **sent.arguments(request)})
         except ModelUnavailable as failure:
             if self._learn(request, sent, failure):
-                message = f"{request.model} is asked in another way: {failure}"
-                raise ParameterRefused(message) from failure
+                sentence = f"{request.model} is asked in another way"
+                raise ParameterRefused(sentence, str(failure)) from failure
             raise
         self._capabilities.accepted(request.model)
         return completion_of(response)

@@ -78,8 +78,8 @@ class ModelClient(Protocol):
 class ModelBusy(ModelUnavailable):
     """Overloaded or broken for now: try again, after `retry_after` seconds if given."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, sentence: str, retry_after: float | None = None, quote: str = "") -> None:
+        super().__init__(sentence, quote)
         self.retry_after = retry_after
 
 

@@ -23,6 +23,7 @@ from pipimem.state.texts import Texts
 from pipimem.text import json_lines
 from pipimem.text.dates.bounds import later
 from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
 
 _log = logging.getLogger("pipimem")
@@ -213,7 +214,7 @@ class ChannelState:
             if rows is None:
                 return []
             found = list(self._past_ids(rows, file, is_placed, before))
-            self.texts.load(rows, {number for ids, _ in found for number in ids})
+            self.texts.load(rows, _ids_in(ids for ids, _ in found))
         return found
 
     def line(self, number: int) -> str:
@@ -558,6 +559,17 @@ _RENAME = (
     "update version set saved = ? where saved = ?",
     "update head set etag = ? where etag = ?",
 )
+
+
+def _ids_in(texts: Iterable[Sequence[int]]) -> set[int]:
+    """Return the ids of all lines of some texts; neighbours have most of them in common."""
+    found: set[int] = set()
+    before: Sequence[int] = ()
+    for ids in texts:
+        head, tail = shared_ends(before, ids)
+        found.update(ids[head : len(ids) - tail])
+        before = ids
+    return found
 
 
 def _newest(rows: Rows) -> int:

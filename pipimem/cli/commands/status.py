@@ -141,7 +141,7 @@ def _budget_json(today: Today) -> dict[str, object]:
         }
         for budget in (today.workspace, *today.channels)
     ]
-    counts = fields(today, "resting", "under_way", "unpriced", "damaged")
+    counts = fields(today, "resting", "under_way", "unpriced")
     return {"workspace": workspace, "channels": channels, **counts}
 
 

@@ -338,8 +338,9 @@ class WorkingCopy:
             else:
                 after_merge = self.merged_text(file, found)
                 incoming[file] = self.incoming_text(file, found)
-            current[file] = self.note(file, after_merge)
-            base[file] = current[file] if text == after_merge else self.note(file, text)
+            # The newest last: with the next edit it is the base.
+            base[file] = self.note(file, text)
+            current[file] = base[file] if text == after_merge else self.note(file, after_merge)
         shared = self._note(self._shared, File.MEMORY, self._read_shared().text)
         before, after = self._notes_of(base, shared), self._notes_of(current, shared)
         edited = tuple(
