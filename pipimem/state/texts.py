@@ -69,6 +69,33 @@ class Texts(Struct):
             self._keep(number, _line(body))
         return tuple(self._lines.get(number, "") for number in ids)
 
+    def all_lines(self, rows: Rows) -> tuple[dict[int, str], list[tuple[str, bytes]]]:
+        """Return all lines by id, and the etags of all texts with the `packed` ids of theirs."""
+        lines = {number: _line(body) for number, body in rows.all("select id, body from line")}
+        texts = rows.all("select etag, lines from text")
+        return lines, [(etag, bytes(ids)) for etag, ids in texts]
+
+    def has_line(self, rows: Rows, line: str) -> bool:
+        """Return whether a line is there."""
+        return self._found(rows, line) is not None
+
+    def edit(self, rows: Rows, etag: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> str:
+        """Put lines in the place of lines `[start, end)` of a text. Returns its new etag.
+
+        A text that is damaged becomes the empty one.
+        """
+        ids = list(self.line_ids(rows, etag) or ())
+        if self.etag("".join(self.lines(rows, ids))) == etag:
+            for start, end, kept in reversed(list(edits)):
+                ids[start:end] = self._stored(rows, kept)
+        else:
+            ids = []
+        rows.run("delete from text where etag = ?", etag)
+        after = self.etag("".join(self.lines(rows, ids)))
+        rows.run("delete from text where etag = ?", after)
+        rows.run("insert into text (etag, lines) values (?, ?)", after, packed(ids))
+        return after
+
     def drop_unused(self, rows: Rows) -> None:
         """Remove the lines that no text has."""
         used: set[int] = set()

@@ -22,7 +22,7 @@ from pipimem.notes.reconcile import reconciled
 from pipimem.state.changes import ChangeRecord
 from pipimem.state.texts import ETAG_LENGTH
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
-from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.commit.working_copy import WorkingCopy, base_of
 from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.appended_files import KnownPrefix, append_synced
 from pipimem.store.disk.exchange import displace
@@ -267,7 +267,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = merge_base(displaced, working_copy.past_texts(file, before=by))
+    base = base_of(incoming, working_copy.past_texts(file, before=by))
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,7 +27,12 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
-from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
+from pipimem.store.merge.merge_base import (
+    PastText,
+    base_before_forgetting,
+    merge_base,
+    takes_lines_out,
+)
 from pipimem.store.merge.three_way import has_conflict, merged
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
@@ -37,6 +42,17 @@ _ABSENT: Stamp = (0, 0, 0, 0)
 # made of our newest text, rather than of a buffer that was loaded before it and is saved over its
 # editor's warning.
 _OLD_BUFFER = 600 * 10**9
+
+
+def base_of(incoming: IncomingText, past: Sequence[PastText]) -> str:
+    """Return the past text that a person's text was made of.
+
+    One that had forgotten lines was made before the forgetting: where it now equals a past text,
+    nobody restored that, and what came since is not taken out by it.
+    """
+    if incoming.removed:
+        return base_before_forgetting(incoming.text, past)
+    return merge_base(incoming.text, past)
 
 
 @dataclass(slots=True)
@@ -176,10 +192,11 @@ class WorkingCopy:
         is_pending = self.is_pending(file)
         if is_pending and self.is_merged(file, found.text):
             return base
-        if not is_pending and self._is_plain_deletion(base, incoming.text, found):
+        is_older = is_pending or incoming.removed > 0
+        if not is_older and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
         past = self.past_texts(file, is_placed=not is_pending)
-        return merged(merge_base(incoming.text, past), base, incoming.text)
+        return merged(base_of(incoming, past), base, incoming.text)
 
     def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
         """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""

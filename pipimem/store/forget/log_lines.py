@@ -1,4 +1,4 @@
-"""Lines of the transcript, of arrivals and of the usage ledger that hold forgotten text."""
+"""Lines of arrivals and of the usage ledger that hold forgotten text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from pipimem.store import identity
 from pipimem.store.arrivals import arrival_files, arrival_line, arrival_of
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files
-from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.syscalls import opened, store_errors, sync_data
 from pipimem.store.forget.targets import ForgetTargets, blanked_message
-from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text import json_lines
 
 # A person cannot rewrite the usage ledger more often between two looks.
@@ -109,23 +107,6 @@ def _overwrite(path: Path, held: Iterable[Held]) -> None:
             sync_data(descriptor)
         finally:
             os.close(descriptor)
-
-
-def blanked(data: bytes, targets: ForgetTargets, key: bytes = b"") -> bytes:
-    """A line of the transcript without the targets; empty where it is no message and has one."""
-    message = parsed(data)
-    if message is None:
-        return b"" if targets.are_in(data.decode("utf-8", "replace")) else data
-    blank = blanked_message(message, targets, key)
-    return data if blank == message else line(blank)
-
-
-def clean_transcript(part: Path, targets: ForgetTargets, key: bytes) -> None:
-    """Rewrites a file of the transcript without the targets, whole or not at all."""
-    lines = list(appended_files.lines(part))
-    kept = [blanked(data, targets, key) for data in lines]
-    if kept != lines:
-        put_whole(part, b"".join(kept))
 
 
 def quotes(folder: Path, targets: ForgetTargets) -> dict[Path, list[Held]]:

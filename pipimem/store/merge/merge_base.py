@@ -72,7 +72,7 @@ def merge_base(text: str, past: Iterable[PastText]) -> str:
 
 
 def base_before_forgetting(text: str, past: Iterable[PastText]) -> str:
-    """Returns the past text that is the fewest changed characters from `text`, of those with marks.
+    """Returns the past text that is the fewest changed characters from `text`.
 
     `text` is one that forgotten lines were removed from, so it was made of a text from before the
     forgetting, and nobody took out by it what came since. It is "" for none, and where the file was
@@ -81,7 +81,7 @@ def base_before_forgetting(text: str, past: Iterable[PastText]) -> str:
     best: Sequence[str] = ()
     least = _FARTHEST
     for each, difference, age in _compared(split_lines(text), past):
-        found = difference.below(least) if each.marked else None
+        found = difference.below(least)
         if found is not None:
             least = found
             best = () if age.is_before_emptying else each.lines

@@ -10,7 +10,7 @@ from pipimem.notes.usage import Usage
 from pipimem.store.forget import log_lines
 from pipimem.store.forget.log_lines import blank_quotes, quotes
 from pipimem.store.forget.targets import ForgetTargets
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 
 

@@ -12,7 +12,7 @@ from pipimem.notes.message import Message
 from pipimem.store.arrivals import Arrival, arrival_line, arrivals_path, read_arrivals
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forget import log_lines as module
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 
 from tests.store.conftest import NOW
 
