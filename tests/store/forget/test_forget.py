@@ -32,7 +32,7 @@ from tests.cases import table
 Add = Callable[..., Decision]
 
 
-_KEY = re.compile(r"\b[0-9a-f]{8,}\b")
+_KEY = re.compile(r"[0-9a-f]{8,}")
 
 
 def holding(folder: Path, text: str) -> list[str]:
