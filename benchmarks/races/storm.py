@@ -24,7 +24,7 @@ from pipimem.store.journal.records import JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import quantile
-from benchmarks.races.hands import Hand, unlike
+from benchmarks.races.hands import Hand, similar_line
 from benchmarks.races.judging import is_ambiguous, looks, story
 
 NOW = datetime.fromisoformat("2026-03-02T09:10:00+08:00")
@@ -86,7 +86,7 @@ def storm(
     channel = opened(root)
     dice = random.Random(seed)
     for _ in range(6):
-        channel.commit(fact(unlike(dice)), NOW)
+        channel.commit(fact(similar_line(dice)), NOW)
     path = channel.folder / File.MEMORY
     acknowledged = root / "acknowledged"
     acknowledged.touch()
@@ -105,7 +105,7 @@ def storm(
         bots.stop()
     for _ in range(2):  # the second finds what the first has put right
         last = opened(root)
-        last.commit(fact(unlike(dice)), NOW)
+        last.commit(fact(similar_line(dice)), NOW)
         last.close()
     records = opened(root).changes() if deletes else ()
     return counted(
@@ -200,7 +200,7 @@ def _commits(root: Path, acknowledged: Path, seed: float) -> None:
     """Facts that are noted as acknowledged only after the commit has returned."""
     dice, channel = random.Random(seed), opened(root)
     while not (root / "stop").exists():
-        said = unlike(dice)
+        said = similar_line(dice)
         start = time.perf_counter()
         try:
             channel.commit(fact(said), NOW)

@@ -12,6 +12,9 @@ from msgspec.structs import replace
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
 
+UNKNOWN = "said by: unknown"
+"""The speaker of an entry whose record is lost, as it is shown."""
+
 
 class Record(Struct, frozen=True):
     """What is known of one entry; times are ISO 8601 with offset, empty where unknown.

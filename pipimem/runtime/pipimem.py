@@ -292,8 +292,8 @@ class Pipimem:
     ) -> Channel:
         """Return the conversation with the platform's id; the same object each time.
 
-        `kind` counts when the channel is new: in a direct message (`dm`) the one person is believed
-        about what they want of the bot. Without a kind a new channel is a group.
+        `kind` counts where nobody gave one before: in a direct message (`dm`) the one person is
+        believed about what they want of the bot. Without a kind a channel counts as a group.
 
         Raises `ChannelError` for an unknown channel without `create`, or a folder that belongs to
         another one.
@@ -302,7 +302,7 @@ class Pipimem:
         if kind is not None:
             require_one_of(kind, _KINDS, "kind")
         require_type(title, str, "title", "Without a title it is empty.")
-        return await self._channels.opened(id, kind or "group", title, create=create)
+        return await self._channels.opened(id, kind or "", title, create=create)
 
     async def channels(self) -> tuple[ChannelInfo, ...]:
         """The channels of the workspace, by id."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from os import urandom
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from pipimem.state.changes import FORGET, ChangeRecord, FileChange
 from pipimem.state.rows import Database, Row, Rows, Schema
 from pipimem.state.texts import Texts
 from pipimem.text import json_lines
+from pipimem.text.dates.bounds import later
 from pipimem.text.json_codec import CodecError, decoded, encoded
 
 _log = logging.getLogger("pipimem")
@@ -48,6 +50,10 @@ SCHEMA = Schema(
 _TICK = 50_000_000
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
+# Undo is promised for this long, within this size: about 20 MB a file.
+_KEPT = timedelta(days=30)
+_LARGEST = 60_000_000
+_PRUNED = "pruned"
 _PLAN = "forgetting"
 
 
@@ -55,24 +61,31 @@ _PLAN = "forgetting"
 class ChannelState:
     """What the database of a channel says, read again where another process changed it.
 
-    Whoever writes holds the channel's lock. Where there is no database the ledger is what
-    `concluded` returns.
+    Whoever writes holds the channel's lock. Where there is no database `concluded` tells the
+    ledger, and whether there was one before.
     """
 
     database: Database
     texts: Texts
-    concluded: Callable[[], Ledger]
+    concluded: Callable[[], tuple[Ledger, bool]]
     ledger: Ledger = field(default_factory=Ledger)
     # By file, the etag of the text that the newest change left.
     heads: dict[File, str] = field(default_factory=dict)
     # By the mark of a forgotten line when it was forgotten, in nanoseconds since 1970.
     forgotten_lines: dict[str, int] = field(default_factory=dict)
+    # Whether there was a database before, and is none now.
+    is_lost: bool = False
     _stamp: tuple[int, ...] | None = None
     _is_read: bool = False
     # Found so; the next change sets the database aside.
     _is_damaged: bool = False
     # By file the etag of a text, and the text.
     _known: dict[File, tuple[str, str]] = field(default_factory=dict)
+    # What the texts that were written last may take the place of: a person may delete the
+    # database before they did.
+    _displaced: dict[tuple[File, str], frozenset[str]] = field(default_factory=dict)
+    # The day on which it was last pruned.
+    _pruned: str = ""
 
     def etag(self, text: str) -> str:
         """Return the etag of a text."""
@@ -129,8 +142,13 @@ class ChannelState:
     def _read(self, rows: Rows | None) -> None:
         newest = _newest(rows) if rows else 0
         if rows is None or newest == 0:
-            self._reset(self.concluded())
+            ledger, is_lost = self.concluded()
+            if is_lost and not self.is_lost:
+                _log.warning("A channel has lost its state: undo ends here, notes and talk stand.")
+            self.is_lost = is_lost
+            self._reset(ledger)
             return
+        self.is_lost = False
         known = self.ledger.sequence
         fresh = self._changes(rows, known) if 0 < known <= newest else []
         if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
@@ -174,24 +192,27 @@ class ChannelState:
 
     def past_texts(
         self, file: File, *, is_placed: bool = True, before: str = ""
-    ) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the texts that stood in a file as lines, newest first, and whether it was saved.
+    ) -> list[tuple[Sequence[int], bool]]:
+        """Return the texts that stood in a file, newest first, and whether each was saved.
 
-        Saved is a text that a person's editor wrote and we merged: that editor may go on from it.
-        Without `is_placed` the newest text has not reached the file; with `before`, an etag, only
-        texts older than that are yielded.
+        They are ids of lines, for `line`. Saved is a text that a person's editor wrote and we
+        merged: that editor may go on from it. Without `is_placed` the newest text has not reached
+        the file; with `before`, an etag, only texts older than that are returned.
         """
         with self._reading() as rows:
-            found = list(self._past_ids(rows, file, is_placed, before)) if rows else []
-            every = dict.fromkeys(number for ids, _ in found for number in ids)
-            if rows:
-                self.texts.lines(rows, tuple(every))
-            lines = [(self.texts.lines(rows, ids), saved) for ids, saved in found] if rows else []
-        return iter(lines)
+            if rows is None:
+                return []
+            found = list(self._past_ids(rows, file, is_placed, before))
+            self.texts.load(rows, {number for ids, _ in found for number in ids})
+        return found
+
+    def line(self, number: int) -> str:
+        """Return a line of a past text that was returned before."""
+        return self.texts.line(number)
 
     def _past_ids(
         self, rows: Rows, file: File, is_placed: bool, before: str
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         is_older = not before
         passed: set[str] = set()
         versions = _versions(rows, file)
@@ -208,13 +229,16 @@ class ChannelState:
 
     def _with_ids(
         self, rows: Rows, etag: str, *, is_saved: bool
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         ids = self.texts.line_ids(rows, etag)
         if ids is not None:
             yield ids, is_saved
 
     def displaced_by(self, file: File, etag: str) -> frozenset[str]:
         """Return the etags of the texts that the one of this etag may take the place of."""
+        known = self._displaced.get((file, etag))
+        if known is not None:
+            return known
         with self._reading() as rows:
             found = rows.all(_DISPLACED, str(file), etag) if rows else []
         return frozenset(each for row in found for each in row if each)
@@ -262,19 +286,24 @@ class ChannelState:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
                 after = self._put(rows, before, named)
         except CommitUnsure:
+            self._is_read = False
+            # Lines of a transaction that does not count may be known by ids that others get.
+            self.texts.clear()
             if not self.has(named[-1]):
-                self._is_read = False
                 raise
             after = self.ledger
             for change in named:
                 after = after.after(change.delta, change.sequence)
         except BaseException:
-            # Lines of a transaction that does not count may be known by ids that others get.
             self.texts.clear()
             raise
         self.ledger = after
+        self._displaced.clear()
         for change in named:
-            self.heads |= {file: each.after for file, each in change.files.items()}
+            for file, each in change.files.items():
+                self.heads[file] = each.after
+                displaced = (each.before, each.displaces, each.saved)
+                self._displaced[file, each.after] = frozenset(filter(None, displaced))
         self._is_read, self._stamp = True, self.stamp()
 
     def damage(self) -> str:
@@ -286,6 +315,47 @@ class ChannelState:
             etags = [row[0] for row in rows.all("select etag from text")] if rows else []
             damaged = sum(self.texts.get(rows, etag) is None for etag in etags) if rows else 0
         return f"{damaged} past texts are not what they were" if damaged else ""
+
+    def prune(self, now: datetime) -> None:
+        """Drop what is older than 30 days, once a day; of much that is younger a text a day stays.
+
+        The caller holds the lock.
+        """
+        today = now.date().isoformat()
+        if self._pruned == today or self.ledger.sequence == 0:
+            return
+        with self._writing() as rows:
+            self._pruned = today
+            if get_value(rows, _PRUNED) == {"day": today}:
+                return
+            put_value(rows, _PRUNED, {"day": today})
+            first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
+            self._drop_before(rows, self.ledger.sequence if first is None else int(first))
+            if self._size(rows) > _LARGEST:
+                self._keep_one_a_day(rows, today)
+            self.texts.drop_unused(rows)
+
+    def _drop_before(self, rows: Rows, number: int) -> None:
+        """Drop the changes before a number; the newest text of each file stays."""
+        rows.run("delete from change where number < ?", number)
+        rows.run("delete from version where number < ?", number)
+        rows.run(_DROP_TEXTS)
+
+    def _keep_one_a_day(self, rows: Rows, today: str) -> None:
+        """Drop the texts of earlier days but the last of each; their changes stay without them."""
+        last: dict[tuple[str, str], str] = {}
+        every = rows.all(_TEXTS_BY_DAY)
+        for day, file, etag in every:
+            last[file, day] = etag
+        kept = {*last.values(), *(etag for day, _, etag in every if day >= today)}
+        kept.update(self.heads.values())
+        etags = (row[0] for row in rows.all("select etag from text"))
+        gone = [(etag,) for etag in etags if etag not in kept]
+        rows.run_many("delete from text where etag = ?", gone)
+
+    def _size(self, rows: Rows) -> int:
+        """Return about how many bytes the past texts have."""
+        return sum(int(rows.all(statement)[0][0]) for statement in _SIZES)
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────
 
@@ -419,6 +489,20 @@ _NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"
 _ADD_VERSION = (
     "insert into version (number, file, before, after, displaces, saved, on_disk) "
     "values (?, ?, ?, ?, ?, ?, ?)"
+)
+_FIRST_SINCE = "select min(number) from change where substr(time, 1, 10) >= ?"
+_DROP_TEXTS = (
+    "delete from text where etag not in (select etag from head) "
+    "and etag not in (select before from version) and etag not in (select after from version) "
+    "and etag not in (select saved from version)"
+)
+_TEXTS_BY_DAY = (
+    "select substr(change.time, 1, 10), version.file, version.after from version "
+    "join change on change.number = version.number order by version.number"
+)
+_SIZES = (
+    "select coalesce(sum(length(body)), 0) from line",
+    "select coalesce(sum(length(lines)), 0) from text",
 )
 # What a forgetting ends.
 _DROP = ("delete from change", "delete from record", "delete from tombstone")

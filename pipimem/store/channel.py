@@ -110,9 +110,16 @@ class CommitRetry(Struct, frozen=True):
                     carry_out=self.carry_out,
                 )
                 if done is not None:
-                    self.opened.keep_beside()
+                    self._after(done)
             tries += 1
         return done
+
+    def _after(self, done: Committed) -> None:
+        """End a commit that is durable; what fails here is done with the next."""
+        try:
+            self.opened.after_writing(self.wall)
+        except (StoreError, OSError) as error:
+            _log.info("change %s is committed; what goes with it waits: %s", done.sequence, error)
 
     def _has_landed(self, doubt: CommitInDoubt) -> bool:
         """Return whether the state has the change, or the notes have its texts.
@@ -194,13 +201,14 @@ class ChannelStore:
         channel_id: str,
         *,
         create: bool,
-        kind: str = "dm",
+        kind: str = "",
         title: str = "",
         key: bytes | None = None,
     ) -> ChannelStore:
         """The store of a channel.
 
-        `kind` and `key` count when it is new, a `title` also later. Raises `ChannelError` for a
+        `kind` and `key` count when it is new, a `kind` also where nobody gave one before, a
+        `title` at any time. Raises `ChannelError` for a
         folder of another channel and, without `create`, for a channel that is not there.
         """
         new = identity.new(channel_id, kind, title, key, is_derived=not create)
@@ -383,7 +391,7 @@ class ChannelStore:
         patience = PATIENCE if only_seen else None  # a turn's end waits no longer for its talk
         with self._opened.writing(now, until=0.0, wait=patience) as working_copy:
             record_edits(working_copy, now)
-            self._opened.keep_beside()
+            self._opened.after_writing(now)
 
     def unreadable(self) -> Mapping[File, str]:
         """Return the notes that are no text, and why; what is written waits for them."""
@@ -423,7 +431,7 @@ class ChannelStore:
                 return replace(targets, keep_transcript=keep_transcript, actor=actor)
 
             receipt = forgetting.forget(working_copy, self.transcript, now, find)
-            self._opened.keep_beside()
+            self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):
             self._finish_forgetting(now)
         return receipt

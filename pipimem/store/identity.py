@@ -43,8 +43,9 @@ class DamagedIdentity(ChannelError):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """A channel: its id, its `kind` (`dm` or `group`), its title, and the key of its entry ids.
+    """A channel: its id, its `kind`, its title, and the key of its entry ids.
 
+    The kind is `dm` or `group`, or empty where no host gave one: then it counts as a group.
     `format` is that of its folder.
     """
 
@@ -59,16 +60,19 @@ class Kept(Struct, frozen=True):
     """What of a channel's ledger stands in `channel.json`, for the loss of its state.
 
     `tombstones` have by name the number of the newest message that a text is not learnt from.
+    `has_state` is whether the channel had a state.
     """
 
     cursor: int = 0
     tombstones: Mapping[str, int] = {}
+    has_state: bool = False
 
     @classmethod
     def of(cls, ledger: Ledger) -> Kept:
         """Return what is kept of a ledger."""
         stones = ledger.tombstones.items()
-        return cls(ledger.cursor, {name: stone.upto for name, stone in stones})
+        upto = {name: stone.upto for name, stone in stones}
+        return cls(ledger.cursor, upto, has_state=ledger.sequence > 0)
 
     @property
     def ledger(self) -> Ledger:
@@ -90,6 +94,7 @@ class _Saved:
     key_sum: str | None = None
     cursor: int = 0
     tombstones: Mapping[str, int] = field(default_factory=dict)
+    has_state: bool = False
 
 
 def load(folder: Path) -> Identity | None:
@@ -131,7 +136,7 @@ def _loaded(folder: Path) -> tuple[Identity, Kept] | None:
             "ids, and what was forgotten or deleted by hand may be learnt again from older talk."
         ) from error
     identity = Identity(saved.id, saved.kind, saved.title, key, saved.format)
-    return identity, Kept(saved.cursor, saved.tombstones)
+    return identity, Kept(saved.cursor, saved.tombstones, saved.has_state)
 
 
 def save(folder: Path, identity: Identity, kept: Kept) -> None:
@@ -152,6 +157,7 @@ def write(folder: Path, identity: Identity, kept: Kept) -> None:
         _checksum(key),
         kept.cursor,
         kept.tombstones,
+        kept.has_state,
     )
     put_whole(_path(folder), json_lines.line(encoded(saved)))
 
@@ -194,8 +200,8 @@ class ChannelFolder:
     # another disk long after its channels were made, and people may delete `.pipimem/` at any time.
     settled: Stamp | None = None
     make_lock: MakeLock = FolderLock
-    # What `channel.json` keeps of the ledger, as last read or written.
-    kept: Kept = field(default_factory=Kept)
+    # What `channel.json` keeps of the ledger, as last read or written; `None` without that file.
+    kept: Kept | None = None
 
     def __post_init__(self) -> None:
         self.lock = self.make_lock(self.own / "lock")
@@ -252,7 +258,7 @@ class ChannelFolder:
                 raise
             found = None
         if found is None:
-            save(self.folder, self.identity, self.kept)
+            save(self.folder, self.identity, self.kept or Kept())
             if not self.is_saved:
                 return False
             _log.warning(
@@ -262,13 +268,14 @@ class ChannelFolder:
                 _path(self.folder),
             )
             return not presence.exists(self.own / "state.db")
-        standing, self.kept = found
+        standing, kept = found
+        self.kept = kept
         if standing.id != self.identity.id:
             raise ChannelError(of_another(self.folder, standing.id, self.identity.id))
         is_another_key = standing.key != self.identity.key
         self.identity = standing if self.is_saved else replace(self.identity, key=standing.key)
         if self.identity != standing:
-            save(self.folder, self.identity, self.kept)
+            save(self.folder, self.identity, kept)
         return is_another_key
 
     def keep_ledger(self, ledger: Ledger) -> None:

@@ -10,10 +10,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, DatabaseUnavailable, LockLost, LockTimeout, StoreError
-from pipimem.notes.kinds import NOTE_FILES
-from pipimem.notes.ledger import Ledger
-from pipimem.notes.notes import Notes
+from msgspec import structs
+
+from pipimem.errors import (
+    ChannelError,
+    DatabaseUnavailable,
+    LockLost,
+    LockTimeout,
+    StoreError,
+    UnreadableNote,
+)
+from pipimem.notes.kinds import NOTE_FILES, File
+from pipimem.notes.ledger import UNKNOWN, Ledger, Record
+from pipimem.notes.notes import Note, Notes
+from pipimem.notes.operations import Trust
 from pipimem.state.channel_state import SCHEMA, ChannelState
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.state.texts import Texts
@@ -22,7 +32,7 @@ from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.publish import publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
-from pipimem.store.disk.files import astray, real_path, sweep
+from pipimem.store.disk.files import astray, read_text, real_path, sweep
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
@@ -34,6 +44,8 @@ from pipimem.store.transcript.log import PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _PAUSE = 0.05
+# The record of an entry whose own is lost.
+_OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
 STATE = "state.db"
 _Test = Callable[[WorkingCopy], bool]
 
@@ -75,11 +87,11 @@ class OpenedChannel:
             raise ChannelError(_unknown(workspace, channel_id))
         refuse_moved(folder / ".pipimem", channel_id)
         known = saved or new
-        if create and new.title:
-            known = replace(known, title=new.title)
+        if create:
+            known = replace(known, title=new.title or known.title, kind=known.kind or new.kind)
         known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
-        ours.kept = kept or ours.kept
+        ours.kept = kept
         transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
         opened = cls(workspace.root, ours, transcript, shared=workspace.shared(folder))
         if create:
@@ -186,14 +198,31 @@ class OpenedChannel:
             self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
         return self.working_copy
 
-    def _concluded(self) -> Ledger:
-        """Return the ledger of a channel without a state, as `channel.json` kept it."""
-        return self.kept.ledger
+    def _concluded(self) -> tuple[Ledger, bool]:
+        """Return the ledger of a channel without a state, and whether it had one.
+
+        Where somebody spoke, an entry that nothing is known of may be anybody's: in a group it
+        binds nobody.
+        """
+        ledger, was_there = self.kept.ledger, self.kept.has_state
+        is_lost = was_there or self.channel_folder.kept is None
+        if is_lost and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
+            text = self._memory_text()
+            note = Note.read(File.MEMORY, text, self.channel_folder.identity.key)
+            records = {entry.id: _OF_NOBODY for entry in note.entries if entry.bullet}
+            ledger = structs.replace(ledger, records=records)
+        return ledger, was_there
+
+    def _memory_text(self) -> str:
+        try:
+            return read_text(self.channel_folder.folder / File.MEMORY, self.root) or ""
+        except UnreadableNote:
+            return ""
 
     @property
     def kept(self) -> Kept:
         """What outlasts the state; without `channel.json` all that was said counts as seen."""
-        if not self.channel_folder.is_saved:
+        if self.channel_folder.kept is None:
             return Kept(cursor=self.transcript.last_number)
         return self.channel_folder.kept
 
@@ -221,10 +250,14 @@ class OpenedChannel:
         self.has_written = True
         return working_copy
 
-    def keep_beside(self) -> None:
-        """Write to `channel.json` what must outlast the state. The caller holds the lock."""
-        ledger = self.loaded().state.ledger
-        self.channel_folder.keep_ledger(ledger)
+    def after_writing(self, now: datetime) -> None:
+        """Write to `channel.json` what must outlast the state, and prune that, once a day.
+
+        The caller holds the lock.
+        """
+        state = self.loaded().state
+        self.channel_folder.keep_ledger(state.ledger)
+        state.prune(now)
 
     def take_in_spool(self) -> None:
         """Adds talk that waits beside the transcript to it, if there is any."""

@@ -200,9 +200,9 @@ class WorkspaceStore:
         except (ChannelError, StoreError, UnreadableNote):
             return None  # opening it tells what is wrong; a listing goes on
         if known is not None:
-            return ChannelInfo(known.id, folder, known.kind, known.title)
+            return ChannelInfo(known.id, folder, known.kind or "group", known.title)
         if is_plain(folder.name):
-            return ChannelInfo(folder.name, folder, "dm", "")
+            return ChannelInfo(folder.name, folder, "group", "")
         return None
 
     @property

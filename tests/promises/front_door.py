@@ -158,7 +158,7 @@ def folder_of(workspace: Path, channel: str) -> Path:
 def note(workspace: Path, channel: str, name: str = "MEMORY.md") -> str:
     """Return the text of a note as it is on disk, `""` if there is none."""
     path = folder_of(workspace, channel) / name
-    return path.read_bytes().decode() if path.exists() else ""
+    return path.read_bytes().decode(errors="replace") if path.exists() else ""
 
 
 async def before_turn(

@@ -331,7 +331,6 @@ def test_a_note_that_is_no_text_is_reported_and_left_as_it_is(
         assert missing(root) == []
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: the last good text of a note")
 @pytest.mark.parametrize("kind", NO_TEXT)
 def test_the_last_good_text_serves_and_what_is_remembered_waits(
     lived: Path, tmp_path: Path, kind: str

@@ -268,7 +268,6 @@ def test_all_channels_may_be_deleted_under_a_bot(lived: Path, tmp_path: Path) ->
     assert list(messages(root)) == ["n1"]
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: loss of state")
 @pytest.mark.parametrize("is_running", [False, True])
 def test_talk_from_before_a_deletion_is_not_learnt_again(
     lived: Path, tmp_path: Path, is_running: bool
@@ -298,7 +297,6 @@ def kind_in_status(root: Path, channel: str) -> str:
     return next(row[1] for row in rows if row[0] == channel)
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: loss of state")
 def test_a_direct_chat_without_its_state_counts_as_a_group(workspace: Path) -> None:
     """Until its host says again that it is direct."""
 
@@ -316,7 +314,6 @@ def test_a_direct_chat_without_its_state_counts_as_a_group(workspace: Path) -> N
     assert kind_in_status(workspace, ROOM) == "dm"
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: loss of state")
 def test_an_entry_without_a_record_in_a_group_is_shown_as_said_by_nobody_known(
     lived: Path, tmp_path: Path
 ) -> None:

@@ -149,10 +149,12 @@ def commit(
         raise CommitInDoubt(str(error), record, committed) from error
     try:
         publish(working_copy, wall)
-    except StoreError:
-        # The commit is durable: what failed is done by the next holder of the lock, who finds the
-        # prepared texts.
+    except StoreError as error:
+        # The commit is durable: what failed is done by the next holder of the lock, who reads of
+        # it in the state. Where that was deleted by now nobody knows of the prepared texts.
         working_copy.clear()
+        if not working_copy.state.has(record):
+            raise CommitInDoubt(str(error), record, committed) from error
     recalls.clear()
     return committed
 

@@ -128,7 +128,7 @@ class Past(Struct, frozen=True):
         if text is None:
             raise CannotTakeBack(
                 f"what {file} was then cannot be told any more, because a part of .pipimem/ is "
-                "gone; choose a later point"
+                "gone, or because one text a day is kept of so long a past; choose a later point"
             )
         return text
 

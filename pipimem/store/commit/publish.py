@@ -22,7 +22,7 @@ from pipimem.notes.reconcile import reconciled
 from pipimem.state.changes import ChangeRecord
 from pipimem.state.texts import ETAG_LENGTH
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
-from pipimem.store.commit.working_copy import WorkingCopy, base_of
+from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.appended_files import KnownPrefix, append_synced
 from pipimem.store.disk.exchange import displace
@@ -201,12 +201,25 @@ def _look_at_temporaries(
         if not _is_prepared(working_copy, path, tag):
             displaced.append((file, path))
         elif working_copy.state.heads.get(file) != tag:
+            if working_copy.state.is_lost and len(tag) >= ETAG_LENGTH:
+                _add_lines_of(working_copy, file, path, now)
             remove(path)
     # Before any of them goes: else a power cut could take the exchange and the waiting text.
     for folder in {path.parent for _, path in displaced}:
         sync_folder(folder)
     for file, path in displaced:
         _merge_displaced(working_copy, file, path, now, is_exchanged=file in exchanged)
+
+
+def _add_lines_of(working_copy: WorkingCopy, file: File, path: Path, now: datetime) -> None:
+    """Add the lines of a text that was prepared when the state was lost: it may be acknowledged."""
+    found, displaced = working_copy.read_now(file), read_when_closed(path, working_copy.root)
+    if displaced is None or found.problem:
+        return
+    text = merged("", displaced.text, found.text)
+    if text != found.text:
+        incoming = working_copy.incoming_text(file, displaced)
+        _record_edit(working_copy, file, text, displaced.text, incoming, now)
 
 
 def _is_written_again(working_copy: WorkingCopy, file: File, path: Path) -> bool:
@@ -249,7 +262,7 @@ def _merge_displaced(
         return
     if not working_copy.is_merged(file, found.text, by):
         incoming = working_copy.incoming_text(file, found)
-        newest = state.known_text(file, "") or ""
+        newest = working_copy.newest_text(file)
         text = _merged_with(newest, working_copy, file, incoming, by, is_exchanged=is_exchanged)
         if text != newest or incoming.removed:
             _record_edit(working_copy, file, text, found.text, incoming, now)
@@ -267,7 +280,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = base_of(incoming, working_copy.past_texts(file, before=by))
+    base = working_copy.base_of(incoming, working_copy.past_texts(file, before=by))
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):
@@ -286,7 +299,8 @@ def _is_damaged_text_of_ours(working_copy: WorkingCopy, file: File, text: str, b
     newest = state.heads.get(file, "")
     if newest != by or state.etag(working_copy.read_now(file).text) == newest:
         return False
-    return merge_base(text, working_copy.past_texts(file)) == state.known_text(file, "")
+    past = working_copy.past_texts(file)
+    return merge_base(text, past, state.line) == state.known_text(file, "")
 
 
 def merged_displaced(base: str, ours: str, displaced: str) -> str:
@@ -320,7 +334,7 @@ def _record_edit(
 ) -> None:
     """Record the merge of what a person saved as their edit; its text then lies prepared."""
     state = working_copy.state
-    newest = state.known_text(file, "") or ""
+    newest = working_copy.newest_text(file)
     current = working_copy.fresh_view().current
     before = replace(current.with_texts({file: newest}), ledger=state.ledger)
     delta = reconciled(before, before.with_texts({file: text}))

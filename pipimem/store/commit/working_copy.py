@@ -27,12 +27,7 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
-from pipimem.store.merge.merge_base import (
-    PastText,
-    base_before_forgetting,
-    merge_base,
-    takes_lines_out,
-)
+from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
 from pipimem.store.merge.three_way import has_conflict, merged
 
 # Writers that keep on committing leave a pause between two commits sooner or later.
@@ -42,17 +37,6 @@ _ABSENT: Stamp = (0, 0, 0, 0)
 # made of our newest text, rather than of a buffer that was loaded before it and is saved over its
 # editor's warning.
 _OLD_BUFFER = 600 * 10**9
-
-
-def base_of(incoming: IncomingText, past: Sequence[PastText]) -> str:
-    """Return the past text that a person's text was made of.
-
-    One that had forgotten lines was made before the forgetting: where it now equals a past text,
-    nobody restored that, and what came since is not taken out by it.
-    """
-    if incoming.removed:
-        return base_before_forgetting(incoming.text, past)
-    return merge_base(incoming.text, past)
 
 
 @dataclass(slots=True)
@@ -177,7 +161,7 @@ class WorkingCopy:
             return False
         if self.is_pending(file):
             past = self.past_texts(file, is_placed=False)
-            before = "".join(past[0].lines) if past else ""
+            before = "".join(map(self.state.line, past[0].lines)) if past else ""
         return may_be_half_saved(self.path(file), found.text, before)
 
     def merged_text(self, file: File, found: TextFile) -> str:
@@ -196,7 +180,16 @@ class WorkingCopy:
         if not is_older and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
         past = self.past_texts(file, is_placed=not is_pending)
-        return merged(base_of(incoming, past), base, incoming.text)
+        return merged(self.base_of(incoming, past), base, incoming.text)
+
+    def base_of(self, incoming: IncomingText, past: Sequence[PastText]) -> str:
+        """Return the past text that a person's text was made of.
+
+        One that had forgotten lines was made before the forgetting: where it equals a past text
+        now, nobody restored that, and what came since is not taken out by it.
+        """
+        line, may_restore = self.state.line, incoming.removed == 0
+        return merge_base(incoming.text, past, line, may_restore=may_restore)
 
     def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
         """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""
@@ -332,6 +325,10 @@ class WorkingCopy:
         others = [other for other in kept if other is not note]
         self._parsed[path] = (note, *others[:1])
         return note
+
+    def newest_text(self, file: File) -> str:
+        """Return the text the newest change left a file with; if none is known what it has."""
+        return self._base(file, self._read_note(file).text)
 
     def _base(self, file: File, text: str) -> str:
         """The text the newest change left a file with; if none is known the `text` it has."""

@@ -14,7 +14,7 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
-from pipimem.notes.reconcile import Restatements
+from pipimem.notes.reconcile import restating_lines
 from pipimem.state.channel_state import ChannelState
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import read_text
@@ -114,14 +114,9 @@ def _id_in(name: str) -> str:
     return name.rpartition(":")[2].partition(".")[0]
 
 
-def _texts_of(notes: Notes, entries: Iterable[Entry]) -> list[str]:
-    """The texts of entries, and of the lines of SESSION and HISTORY that restate them."""
-    restatements = Restatements(notes)
-    texts = []
-    for entry in entries:
-        texts.append(entry.text)
-        texts += [restated.text for restated in restatements.of(entry)]
-    return texts
+def _texts_of(notes: Notes, entries: Sequence[Entry]) -> list[str]:
+    """Return the texts of entries, and of the lines of SESSION and HISTORY that restate them."""
+    return [entry.text for entry in (*entries, *restating_lines(notes, entries))]
 
 
 def _sources_of(notes: Notes, ids: Iterable[str]) -> frozenset[str]:

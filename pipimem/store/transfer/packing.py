@@ -45,7 +45,7 @@ def held_at_rest(
     What a crash left is carried out before, so that the files alone say everything. Raises
     `StoreError` where an editor holds a text of it back, and `ChannelError` for an unknown channel.
     """
-    new = identity.new(channel_id, "dm", "", None, is_derived=False)
+    new = identity.new(channel_id, "", "", None, is_derived=False)
     opened = OpenedChannel.open(workspace, channel_id, create=False, new=new)
     deadline = editor_saves.save_deadline()
     with opened.writing(now, until=deadline) as working_copy:

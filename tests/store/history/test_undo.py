@@ -229,7 +229,7 @@ def test_a_later_entry_keeps_its_section(channel: ChannelStore, now: datetime) -
     channel.record_edits(now)
     number = channel.ledger.sequence
     write(channel, "# Memory\n\n## Facts\n\n- a\n\n## Ours\n\n- b\n")
-    with pytest.raises(CannotTakeBack, match="would come under another heading"):
+    with pytest.raises(CannotTakeBack, match="rest on “## Ours”"):
         undo(channel, number, now)
 
 
