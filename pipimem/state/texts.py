@@ -10,6 +10,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Set
 from hashlib import blake2b
+from itertools import repeat
 from sys import byteorder
 
 from msgspec import Struct, field
@@ -65,7 +66,7 @@ class Texts(Struct):
     def lines(self, rows: Rows, ids: Sequence[int]) -> Iterator[str]:
         """Return lines by their ids; empty for one that is not there."""
         self.load(rows, set(ids))
-        return map(self.line, ids)
+        return map(self._lines.get, ids, repeat(""))
 
     def load(self, rows: Rows, ids: Set[int]) -> None:
         """Read lines, so that `line` has them."""

@@ -134,7 +134,7 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
         before = held(root)
         assert before >= {
             f"{room}/MEMORY.md", f"{room}/HISTORY.md", f"{room}/SESSION.md", f"{room}/log.jsonl",
-            f"{room}/.pipimem/journal.jsonl", f"{room}/.pipimem/ledger.json", f"{room}/.pipimem/words.idx",
+            f"{room}/.pipimem/state.db", f"{room}/.pipimem/words.idx",
         }  # fmt: skip
         assert (root / room / ".pipimem/vectors.bin").exists()
         async with Pipimem(root, "openai/test", settings=settings(), embedder=Toy()) as pipimem:

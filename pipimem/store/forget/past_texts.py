@@ -7,6 +7,7 @@ where a line of it holds a target that no text before had between the same neigh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from pipimem.store.forget.targets import ForgetTargets, LineEdit
@@ -68,12 +69,11 @@ class _Search:
         return any(self._begins_in(tuple(ids[at : at + self._reach])) for at in begun)
 
     def _begins_in(self, ids: tuple[int, ...]) -> bool:
-        """Return whether a target begins in the first of some lines."""
+        """Return whether a target begins in some lines; over two entries it is in neither."""
         found = self._known.get(ids)
         if found is None:
             text = "".join(self.bodies.get(number, "") for number in ids)
-            is_entry = folded_as_shown(text).startswith(tuple(self.targets.lines))
-            found = self._known[ids] = is_entry or self.targets.are_in(text)
+            found = self._known[ids] = bool(self.targets.edits(text))
         return found
 
 
@@ -120,14 +120,24 @@ class _Edits:
         return edits
 
     def _repeated(self, ids: _Ids) -> Iterator[LineEdit]:
+        """Yield edits of lines that went from another text, in order."""
         end = 0
-        for at, number in enumerate(ids):
-            for around, kept in self._known.get(number, ()) if at >= end else ():
+        for at in sorted(at for first in self._known for at in _positions(ids, first)):
+            for around, kept in self._known[ids[at]] if at >= end else ():
                 last = at + len(around) - 2
                 if _with_neighbours(ids, at, last) == around:
                     yield LineEdit(at, last, kept)
                     end = last
                     break
+
+
+def _positions(ids: _Ids, number: int) -> Iterator[int]:
+    """Yield where a line is in a text."""
+    at = -1
+    with suppress(ValueError):
+        while True:
+            at = ids.index(number, at + 1)
+            yield at
 
 
 def _with_neighbours(ids: _Ids, start: int, end: int) -> tuple[int, ...]:

@@ -22,6 +22,7 @@ _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Editors of other systems save so; the byte order mark is not needed to tell.
 _WIDE = ("utf-16-le", "utf-16-be")
 _STATE = "state.db"
+_TEXT = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){2,}")
 
 
 class Trace(Struct, frozen=True):
@@ -67,19 +68,27 @@ def _is_in_database(path: Path, search: _Search) -> bool:
     Nothing but SQLite may open the file.
     """
     database = SqliteDatabase(path, Schema(0, 0, ()))
-    values = [
-        value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
-        for value in database.values()
-    ]
+    values = list(filter(None, map(_decoded, database.values())))
     if any(map(search.holds, values)):
         return True
-    # Between the bytes of rows no word ends, so a value with the target inside a word is found
-    # there as well; then the bytes are read as words.
+    # Between the bytes of rows no word ends. But a value may have the target inside a word, and is
+    # found there as well: then the bytes are read as words.
     inside = search.inside_words()
-    is_explained = any(map(inside.holds, values))
-    data = database.contents()
-    text = data.decode("utf-8", "replace")
-    return search.holds(text) if is_explained else bool(inside.lines_in(data))
+    search = search if any(map(inside.holds, values)) else inside
+    return search.holds("\n".join(_texts_in(database.contents())))
+
+
+def _decoded(value: object) -> str:
+    """Return a value of a row as text; empty for ids of lines, and for what is damaged."""
+    try:
+        return value.decode("utf-8", "surrogatepass") if isinstance(value, bytes) else str(value)
+    except UnicodeDecodeError:
+        return ""
+
+
+def _texts_in(data: bytes) -> Iterator[str]:
+    """Yield what of the bytes of a database may be text: most of it is numbers."""
+    return (found[0].decode("utf-8", "replace") for found in _TEXT.finditer(data))
 
 
 def _files_in(folder: Path) -> list[Path]:

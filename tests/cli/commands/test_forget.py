@@ -23,7 +23,7 @@ def everything(bot: Path) -> str:
 
 
 def test_forget_removes_a_text_from_every_place(call: Call, bot: Path, conversation: Path) -> None:
-    """Files, versions, journal and transcript; the counts say from where."""
+    """Files, past texts, changes and transcript; the counts say from where."""
     call("replay", "room", str(conversation))
     call("remember", "room", "林晓说上线窗口定在周四晚上九点")
     told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
@@ -160,7 +160,7 @@ def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: P
     assert {
         "MEMORY.md",
         "log.jsonl",
-        ".pipimem/journal.jsonl",
+        ".pipimem/state.db",
         "workspace/.pipimem/usage-2026-03.jsonl",
     } <= set(places)
     assert "backups" in told.err
