@@ -312,12 +312,6 @@ def set_aside(path: Path) -> Path:
     return target
 
 
-def remove_set_aside(folder: Path) -> None:
-    """Remove the damaged databases that were set aside in a folder: nobody can look into them."""
-    for path in folder.glob("state.db.damaged*"):
-        path.unlink(missing_ok=True)
-
-
 def _tables_in(db: sqlite3.Connection) -> bool:
     return bool(db.execute("select 1 from sqlite_master limit 1").fetchall())
 

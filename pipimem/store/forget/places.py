@@ -20,7 +20,6 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Progress
 from pipimem.state.changes import FORGET, ChangeRecord
-from pipimem.state.sqlite import remove_set_aside
 from pipimem.state.texts import unpacked
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.commit import Recalls, commit
@@ -28,7 +27,7 @@ from pipimem.store.commit.manual_edits import View
 from pipimem.store.commit.publish import is_unfinished, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files
-from pipimem.store.disk.files import put_whole, read_text
+from pipimem.store.disk.files import TEMPORARY, put_whole, read_text, remove
 from pipimem.store.disk.syscalls import read_whole
 from pipimem.store.forget.archive import clean_archive, is_archive_being_saved
 from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, held_arrivals, quotes
@@ -59,11 +58,17 @@ KINDS = (
     "arrivals",
     "changes",
     "ledger",
-    "set_aside",
+    "left_behind",
     "usage",
 )
 """The kinds of what a receipt counts."""
 STATE = ".pipimem/state.db"
+# Beside a note such a file is a text that waits for it, or what a person saved: a commit reads it.
+_LEFT_BEHIND = (
+    f"{STATE}.damaged*",
+    f".pipimem/.*{TEMPORARY}",
+    f".log*{TEMPORARY}",
+)
 # Nothing is written where no time is given.
 _NEVER = datetime.fromtimestamp(0, UTC)
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
@@ -189,15 +194,17 @@ def in_usage(channel: Forgetting, dry_run: bool) -> list[Held]:
     return [_in_workspace("usage", path, len(lines)) for path, lines in found.items()]
 
 
-def in_set_aside(channel: Forgetting, dry_run: bool) -> list[Held]:
-    """Remove all damaged databases: nobody can look into their rows."""
+def in_left_behind(channel: Forgetting, dry_run: bool) -> list[Held]:
+    """Remove what nobody reads: damaged databases, and what a killed process left half-written."""
+    folder = channel.working_copy.folder
+    paths = [path for pattern in _LEFT_BEHIND for path in sorted(folder.glob(pattern))]
     held = [
-        Held("set_aside", f".pipimem/{path.name}", 1)
-        for path in sorted(channel.own.glob("state.db.damaged*"))
+        Held("left_behind", path.relative_to(folder).as_posix(), 1)
+        for path in paths
         if is_in_bytes(read_whole(path), channel.targets)
     ]
-    if not dry_run:
-        remove_set_aside(channel.own)
+    for path in paths if not dry_run else ():
+        remove(path)
     return held
 
 
@@ -233,7 +240,7 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
 
 VISIBLE: tuple[Place, ...] = (in_notes, in_archive, in_talk, in_arrivals)
 """The places that people see, and so a preview shows."""
-FILES: tuple[Place, ...] = (in_caches, *VISIBLE, in_usage, in_set_aside)
+FILES: tuple[Place, ...] = (in_caches, *VISIBLE, in_usage, in_left_behind)
 """All places but the state, which is cleaned last: it has the plan."""
 
 

@@ -537,7 +537,7 @@ def test_an_older_buffer_saved_in_the_middle_of_a_commit_does_not_bring_it_back(
     assert len(edit_notices("team", channel.past(), now).brought_back) == 1
 
 
-@pytest.mark.parametrize("step", ["clean_archive", "drop_texts", "remove_set_aside"])
+@pytest.mark.parametrize("step", ["clean_archive", "drop_texts", "is_in_bytes"])
 def test_an_older_buffer_saved_while_it_is_forgotten_does_not_bring_it_back(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
