@@ -34,7 +34,7 @@ from pipimem.store.forget.traces import Trace, traces
 from pipimem.store.workspace import USER_FILES, WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.store.forget.forget import Forgotten  # loaded by a forgetting alone
+    from pipimem.store.forget.places import Forgotten  # loaded by a forgetting alone
 
 __all__ = ["By", "ById", "ForgetCounts", "ForgetPreview", "Forgetter", "Text", "Trace", "Typed"]
 

@@ -38,11 +38,12 @@ from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget import forget as forgetting
 from pipimem.store.forget.find import find_targets
-from pipimem.store.forget.forget import Forgotten
 from pipimem.store.forget.places import (
     VISIBLE,
     Forgetting,
+    Forgotten,
     Held,
+    Plan,
     find_held,
     in_caches,
     in_talk,
@@ -452,8 +453,8 @@ class ChannelStore:
         with self.reading() as working_copy:
             targets = self._targets(working_copy, what, inside_words, with_learnt)
             targets = replace(targets, keep_transcript=keep_transcript)
-            whole = Forgetting(working_copy, self.transcript, targets)
-            inside = replace(whole, targets=replace(targets, inside_words=True))
+            whole = Forgetting(working_copy, self.transcript, Plan(targets))
+            inside = replace(whole, plan=Plan(replace(targets, inside_words=True)))
             return find_held(whole, VISIBLE), find_held(inside, VISIBLE)
 
     def _targets(
@@ -477,7 +478,7 @@ class ChannelStore:
         targets = ForgetTargets.of((), messages)
         with self._opened.mutex, self.channel_folder.lock.held():
             self.transcript.take_in_spool()
-            channel = Forgetting(self._opened.loaded(), self.transcript, targets)
+            channel = Forgetting(self._opened.loaded(), self.transcript, Plan(targets))
             for place in (in_caches, in_talk):
                 place(channel, False)
 

@@ -8,12 +8,9 @@ crash cut off, the next holder of the lock finishes.
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-
-from msgspec import Struct
 
 from pipimem.errors import StoreError, UnreadableNote
 from pipimem.notes.kinds import File
@@ -27,17 +24,17 @@ from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget.places import (
     FILES,
-    KINDS,
     EditorSavesError,
     Forgetting,
-    Held,
+    Forgotten,
+    Plan,
     find_held,
     in_notes,
     in_state,
     is_being_saved,
     marks_of,
 )
-from pipimem.store.forget.targets import ForgetTargets
+from pipimem.store.forget.targets import ForgetTargets, lines_that_go
 from pipimem.store.transcript.log import Transcript
 from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.lines import split_lines
@@ -45,42 +42,6 @@ from pipimem.text.markdown.lines import split_lines
 # An editor that saves again and again brings the words back each time.
 _TRIES = 5
 _PAUSE = 0.005
-
-
-class Forgotten(Struct, frozen=True):
-    """The receipt of a forgetting: how much held the words, by kind of place and by file."""
-
-    counts: dict[str, int]
-    places: dict[str, int]
-
-    @classmethod
-    def of(cls, found: Iterable[Held]) -> Forgotten:
-        """Sum up what places hold."""
-        counts, places = Counter(dict.fromkeys(KINDS, 0)), Counter[str]()
-        for held in found:
-            counts[held.kind] += held.count
-            places[held.place] += held.count
-        return cls(dict(counts), dict(places))
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing held them."""
-        return not self.places
-
-    def __str__(self) -> str:
-        return ", ".join(f"{count} in {kind}" for kind, count in self.counts.items() if count)
-
-
-class Plan(Struct, frozen=True):
-    """A forgetting under way, as the state keeps it: what is removed, and how much held it."""
-
-    targets: ForgetTargets
-    receipt: Forgotten
-
-    def channel(self, working_copy: WorkingCopy, log: Transcript, now: datetime) -> Forgetting:
-        """Return the channel it is carried out in."""
-        files = tuple(file for file in File if str(file) in self.receipt.places)
-        return Forgetting(working_copy, log, self.targets, now, str(self.receipt), files)
 
 
 def forget(
@@ -99,14 +60,15 @@ def forget(
         raise _is_in_the_way(working_copy)
     targets, receipt = _found(working_copy, log, now, find)
     plan = Plan(targets, receipt)
+    channel = Forgetting(working_copy, log, plan, now)
     if receipt.is_empty:
         if targets.keep_transcript:  # which may hold it: it is not learnt from there
-            in_notes(plan.channel(working_copy, log, now), False)
+            in_notes(channel, False)
         return receipt
     # What an editor brings back before the end is known by these.
     marks = marks_of(_lines_that_go(working_copy, targets), working_copy.key)
     working_copy.state.begin_forgetting(encoded(plan), marks)
-    _carry_out(plan.channel(working_copy, log, now))
+    _carry_out(channel)
     return receipt
 
 
@@ -129,7 +91,7 @@ def _found(
     while True:
         record_edits(working_copy, now)
         targets = find()
-        channel = Forgetting(working_copy, log, targets, now)
+        channel = Forgetting(working_copy, log, Plan(targets), now)
         receipt = Forgotten.of(find_held(channel, (*FILES, in_state)))
         view = working_copy.fresh_view()
         if not receipt.is_empty or not (view.edited or view.locked):
@@ -144,11 +106,8 @@ def _lines_that_go(working_copy: WorkingCopy, targets: ForgetTargets) -> set[str
     gone = set[str]()
     for file in File:
         text = read_text(working_copy.path(file), working_copy.root) or ""
-        lines = split_lines(text)
-        left = list(lines)
-        for edit in reversed(targets.edits(text)):
-            del left[edit.start : edit.end]
-        gone |= {*lines} - {*left}
+        edits = [block.edit for block in targets.held_in(text)]
+        gone |= lines_that_go(split_lines(text), edits)
     return gone
 
 
@@ -174,7 +133,7 @@ def resume(working_copy: WorkingCopy, log: Transcript, now: datetime) -> None:
         return
     with suppress(UnreadableNote):
         if not is_being_saved(working_copy):
-            _carry_out(plan.channel(working_copy, log, now))
+            _carry_out(Forgetting(working_copy, log, plan, now))
 
 
 def _carry_out(channel: Forgetting) -> None:

@@ -73,7 +73,7 @@ class _Search:
         found = self._known.get(ids)
         if found is None:
             text = "".join(self.bodies.get(number, "") for number in ids)
-            found = self._known[ids] = bool(self.targets.edits(text))
+            found = self._known[ids] = bool(self.targets.held_in(text))
         return found
 
 
@@ -112,7 +112,8 @@ class _Edits:
             del left[edit.start : edit.end]
         if edits and not search.is_in(left):
             return edits
-        edits = self.targets.edits("".join(self.bodies.get(number, "") for number in ids))
+        text = "".join(self.bodies.get(number, "") for number in ids)
+        edits = [block.edit for block in self.targets.held_in(text)]
         for edit in edits:
             around = _with_neighbours(ids, edit.start, edit.end)
             known = self._known.setdefault(ids[edit.start], [])

@@ -6,11 +6,12 @@ preview shows, what a receipt counts and what is removed is found by the same co
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from pipimem.errors import StoreError
 from pipimem.notes.entry import content_id, record_name
@@ -34,12 +35,9 @@ from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, held_ar
 from pipimem.store.forget.past_texts import count_texts, edits_of_texts
 from pipimem.store.forget.targets import (
     ForgetTargets,
-    LineEdit,
     blanked_ledger,
     blanked_message,
-    held_blocks,
-    is_entry,
-    removed_text,
+    lines_that_go,
     without,
 )
 from pipimem.store.forget.traces import is_in_bytes
@@ -48,7 +46,6 @@ from pipimem.store.transcript.log import Transcript
 from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.folding import folded_as_shown
 from pipimem.text.json_codec import encoded
-from pipimem.text.markdown.parser import parsed as parsed_text
 
 KINDS = (
     "entries",
@@ -102,16 +99,49 @@ class Held(Struct, frozen=True):
     named: tuple[Message, ...] = ()
 
 
+class Forgotten(Struct, frozen=True):
+    """The receipt of a forgetting: how much held the words, by kind of place and by file."""
+
+    counts: dict[str, int]
+    places: dict[str, int]
+
+    @classmethod
+    def of(cls, found: Iterable[Held]) -> Forgotten:
+        """Sum up what places hold."""
+        counts, places = Counter(dict.fromkeys(KINDS, 0)), Counter[str]()
+        for held in found:
+            counts[held.kind] += held.count
+            places[held.place] += held.count
+        return cls(dict(counts), dict(places))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing held them."""
+        return not self.places
+
+    def __str__(self) -> str:
+        return ", ".join(f"{count} in {kind}" for kind, count in self.counts.items() if count)
+
+
+class Plan(Struct, frozen=True):
+    """A forgetting under way, as the state keeps it: what is removed, and how much held it."""
+
+    targets: ForgetTargets
+    receipt: Forgotten = field(default_factory=lambda: Forgotten({}, {}))
+
+
 class Forgetting(Struct, frozen=True):
-    """Targets, and the channel that may hold them. `removed` says for the
-    log how much did, `files` which of the notes."""
+    """A plan, and the channel that may hold its targets."""
 
     working_copy: WorkingCopy
     log: Transcript
-    targets: ForgetTargets
+    plan: Plan
     now: datetime = _NEVER
-    removed: str = ""
-    files: tuple[File, ...] = ()
+
+    @property
+    def targets(self) -> ForgetTargets:
+        """What is removed."""
+        return self.plan.targets
 
     @property
     def own(self) -> Path:
@@ -229,7 +259,7 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
         bodies.get(number, "")
         for etag, ids in packed
         if etag in edits
-        for number in _ids_that_go(unpacked(ids) or (), edits[etag])
+        for number in lines_that_go(unpacked(ids) or (), edits[etag])
     }
     ledger = blanked_ledger(state.ledger, targets, channel.log.messages())
     marks = marks_of(gone, channel.working_copy.key)
@@ -268,22 +298,18 @@ def marks_of(lines: Iterable[str], key: bytes) -> set[str]:
 
 
 def _in_text(channel: Forgetting, file: File, kind: str) -> list[Held]:
-    copy, targets = channel.working_copy, channel.targets
-    text = read_text(copy.path(file), copy.root) or ""
-    if not targets.are_in_a_line_of(text):
-        return []
-    document = parsed_text(text)
-    blocks = list(held_blocks(document, targets))
+    copy = channel.working_copy
+    blocks = channel.targets.held_in(read_text(copy.path(file), copy.root) or "")
     passages = tuple(
         Passage(
             file,
-            section.title,
-            removed_text(document, block, targets),
-            record_name(file, content_id(copy.key, block.text)),
+            block.section,
+            block.removed,
+            record_name(file, content_id(copy.key, block.entry)) if block.entry else "",
         )
-        for section, block in blocks
+        for block in blocks
     )
-    entries = sum(is_entry(block) for _, block in blocks)
+    entries = sum(bool(block.entry) for block in blocks)
     return [Held(kind, str(file), max(entries, 1), passages)] if passages else []
 
 
@@ -360,15 +386,6 @@ def _in_workspace(kind: str, path: Path, count: int) -> Held:
     return Held(kind, f"workspace/.pipimem/{path.name}", count)
 
 
-def _ids_that_go(ids: Sequence[int], edits: Sequence[LineEdit]) -> set[int]:
-    """Return the ids of lines that a text has no more after edits."""
-    gone = {number for edit in edits for number in ids[edit.start : edit.end]}
-    left = list(ids)
-    for edit in reversed(edits):
-        del left[edit.start : edit.end]
-    return gone.difference(left)
-
-
 def _all_texts(change: ChangeRecord) -> str:
     """Return all texts in a change, a line each."""
     return "\n".join(_strings(encoded(change)))
@@ -390,14 +407,15 @@ def _last_change(channel: Forgetting, ledger: Ledger) -> ChangeRecord:
     It says how much was removed, and has the ledger.
     """
     progress = Progress(**{name: getattr(ledger, name) for name in PROGRESSED})
+    receipt = channel.plan.receipt
     return ChangeRecord(
         ledger.sequence + 1,
         channel.now.isoformat(timespec="seconds"),
         FORGET,
         Author.PERSON,
         channel.targets.actor,
-        channel.removed,
-        changes=_changes_of(channel.files),
+        str(receipt),
+        changes=_changes_of(file for file in File if str(file) in receipt.places),
         delta=Delta(
             dict(ledger.records), dict(ledger.tombstones), ledger.jobs, progress, forgets_asked=True
         ),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from msgspec import Struct, field, structs
 
@@ -14,8 +14,10 @@ from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.text.characters import without_emoji
 from pipimem.text.folding import folded, folded_as_shown, is_decorated, stands_in
-from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
+from pipimem.text.markdown.lines import split_lines
+from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
 
+Line = TypeVar("Line", bound=Hashable)
 # They go whole.
 _ENTRY_KINDS = (BlockKind.ENTRY, BlockKind.PARAGRAPH)
 _MARKER = re.compile(r"\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?")
@@ -27,6 +29,23 @@ class LineEdit(NamedTuple):
     start: int
     end: int
     kept: list[str]
+
+
+class HeldBlock(NamedTuple):
+    """A block of a Markdown text that holds a target; `entry` is the text if it is an entry."""
+
+    section: str
+    entry: str
+    lines: Sequence[str]
+    edit: LineEdit
+
+    @property
+    def removed(self) -> str:
+        """What goes, as it may be shown: an entry that only loses a quote with what stays of it."""
+        rest = "".join(self.edit.kept).strip()
+        if self.entry:
+            return f"{self.entry} → {rest}" if rest else self.entry
+        return "".join(line for line in self.lines if line not in self.edit.kept).strip()
 
 
 class ForgetTargets(Struct, frozen=True):
@@ -72,59 +91,47 @@ class ForgetTargets(Struct, frozen=True):
     def _any_in(self, text: str) -> bool:
         return any(stands_in(text, needle, inside_words=self.inside_words) for needle in self.texts)
 
-    def edits(self, text: str) -> list[LineEdit]:
-        """Return what goes of a Markdown text. An entry goes whole, or loses a quote."""
+    def held_in(self, text: str) -> list[HeldBlock]:
+        """Return the blocks of a Markdown text that hold any, and what stays of each."""
         if not self.are_in_a_line_of(text):
             return []
         document = parsed(text)
         return [
-            LineEdit(block.start, block.end, cleaned_block(document, block, self))
-            for _, block in held_blocks(document, self)
+            HeldBlock(
+                section.title,
+                block.text if block.kind in _ENTRY_KINDS else "",
+                document.lines[block.start : block.end],
+                LineEdit(block.start, block.end, _left_of(document, block, self)),
+            )
+            for section in document.sections
+            for block in section.blocks
+            if self.are_in_block("".join(document.lines[block.start : block.end]))
         ]
 
 
 def without(text: str, targets: ForgetTargets, key: bytes) -> tuple[str, list[str]]:
     """Return a Markdown text without what holds a target, and the ids of the entries that went."""
-    if not targets.are_in_a_line_of(text):
+    held = targets.held_in(text)
+    if not held:
         return text, []
-    document = parsed(text)
-    lines, removed = list(document.lines), list[str]()
-    for _, block in reversed(list(held_blocks(document, targets))):
-        lines[block.start : block.end] = cleaned_block(document, block, targets)
-        if is_entry(block):
-            removed.append(content_id(key, block.text))
-    return "".join(lines), removed
+    lines = list(split_lines(text))
+    for block in reversed(held):
+        lines[block.edit.start : block.edit.end] = block.edit.kept
+    return "".join(lines), [content_id(key, block.entry) for block in held if block.entry]
 
 
-def held_blocks(
-    document: Document, targets: ForgetTargets
-) -> Iterator[tuple[Section, MarkdownBlock]]:
-    """Yield the blocks that hold a target, with their sections."""
-    for section in document.sections:
-        for block in section.blocks:
-            if targets.are_in_block("".join(document.lines[block.start : block.end])):
-                yield section, block
+def lines_that_go(lines: Sequence[Line], edits: Sequence[LineEdit]) -> set[Line]:
+    """Return the lines that a text, or ids of lines, has no more after edits."""
+    left = list(lines)
+    for edit in reversed(edits):
+        del left[edit.start : edit.end]
+    return set(lines).difference(left)
 
 
-def is_entry(block: MarkdownBlock) -> bool:
-    """Return whether a block goes whole."""
-    return block.kind in _ENTRY_KINDS
-
-
-def removed_text(document: Document, block: MarkdownBlock, targets: ForgetTargets) -> str:
-    """Return what goes of a block that holds a target: an entry's text, or lines of another."""
-    if is_entry(block):
-        rest = "".join(cleaned_block(document, block, targets)).strip()
-        return f"{block.text} → {rest}" if rest else block.text
-    left = set(cleaned_block(document, block, targets))
-    lines = document.lines[block.start : block.end]
-    return "".join(line for line in lines if line not in left).strip()
-
-
-def cleaned_block(document: Document, block: MarkdownBlock, targets: ForgetTargets) -> list[str]:
+def _left_of(document: Document, block: MarkdownBlock, targets: ForgetTargets) -> list[str]:
     """Return the lines that stay of a block that holds a target."""
     lines = document.lines[block.start : block.end]
-    if is_entry(block):
+    if block.kind in _ENTRY_KINDS:
         whole = "".join(lines)
         rest = "" if targets.are_in(whole) else targets.lines.get(folded_as_shown(whole), "")
         return _with_marker(lines[0], rest, document.eol) if rest else []
