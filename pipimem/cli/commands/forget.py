@@ -40,7 +40,7 @@ _ENDS = (
     "forgetting cannot be taken back after it."
 )
 _NOWHERE = (
-    "Nothing that would be shown holds it. Older versions and the journal are searched as well: "
+    "Nothing that would be shown holds it. Older texts and changes are searched as well: "
     "only if they hold it do undo, diff and restore end here."
 )
 _BEYOND = (
