@@ -356,7 +356,7 @@ async def everywhere(root: Path, say: Say) -> None:
     (folder / "log.jsonl.damaged").write_text(lines)
     database = (folder / ".pipimem" / "state.db").read_bytes()
     (folder / ".pipimem" / "state.db.damaged").write_bytes(database)
-    for name in (".MEMORY.md", ".log.jsonl", ".pipimem/.recall.json"):
+    for name in (".MEMORY.md", ".pipimem/.recall.json"):
         (folder / f"{name}.half.pipimem-tmp").write_text(f"half of {SECRET}")
 
 

@@ -71,8 +71,10 @@ async def forget(root: Path) -> None:
 def full(workspace: Path) -> Path:
     """A workspace with the text wherever one can be."""
     anyio.run(everywhere, workspace, lambda *_: None)
+    folder = front_door.folder_of(workspace, TEAM)
+    (folder / ".log.jsonl.half.pipimem-tmp").write_text(f"half of {SECRET}")
     assert held(workspace) >= _PLACES
-    database = front_door.folder_of(workspace, TEAM) / ".pipimem" / "state.db"
+    database = folder / ".pipimem" / "state.db"
     assert {row.partition(":")[0] for row in rows_with(database, WORD)} >= {"line", "change"}
     return workspace
 

@@ -13,7 +13,7 @@ from pipimem.notes.entry import content_id, said_mark
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.text.characters import without_emoji
-from pipimem.text.folding import folded, folded_as_shown, is_decorated, stands_in
+from pipimem.text.folding import MARKERS, folded, folded_as_shown, is_decorated, stands_in
 from pipimem.text.markdown.lines import split_lines
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, parsed
 
@@ -42,7 +42,7 @@ class HeldBlock(NamedTuple):
     @property
     def removed(self) -> str:
         """What goes, as it may be shown: an entry that only loses a quote with what stays of it."""
-        rest = "".join(self.edit.kept).strip()
+        rest = "".join(self.edit.kept).lstrip(MARKERS).rstrip()
         if self.entry:
             return f"{self.entry} → {rest}" if rest else self.entry
         return "".join(line for line in self.lines if line not in self.edit.kept).strip()
