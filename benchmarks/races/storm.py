@@ -10,7 +10,6 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.process import BaseProcess
@@ -20,7 +19,6 @@ from pipimem.errors import StoreError
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.journal.records import JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import quantile
@@ -107,14 +105,14 @@ def storm(
         last = opened(root)
         last.commit(fact(similar_line(dice)), NOW)
         last.close()
-    records = opened(root).changes() if deletes else ()
+    changed = opened(root) if deletes else None
     return counted(
-        path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, records, trace
+        path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, changed, trace
     )
 
 
 def counted(
-    text: str, hand: Hand, acknowledged: Path, killed: int, records: Iterable[JournalRecord] = (),
+    text: str, hand: Hand, acknowledged: Path, killed: int, channel: ChannelStore | None = None,
     trace: Path | None = None,
 ) -> Count:  # fmt: skip
     """Every line against what was typed, deleted and acknowledged."""
@@ -126,7 +124,7 @@ def counted(
         else []
     )
     back = sorted(line for line in deleted if there[line])
-    seen = list(looks(records, hand.past)) if back else []
+    seen = list(looks(channel, hand.past)) if back and channel else []
     unsure = {line for line in back if is_ambiguous(line, hand.past, seen)}
     for line in back:
         _write_story(trace, line, story(line, hand.past, seen), is_ambiguous=line in unsure)

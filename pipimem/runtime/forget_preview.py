@@ -24,21 +24,6 @@ class Forgettable(Struct, frozen=True):
     def __bool__(self) -> bool:
         return bool(self.entries or self.messages or self.named)
 
-    @classmethod
-    def of(cls, found: Iterable[Held]) -> Forgettable:
-        """Gather what places hold. Messages that were emptied before are left out."""
-        entries, messages, named = list[Passage](), list[Message](), list[Message]()
-        for held in found:
-            entries += held.passages
-            messages += [message for message in held.messages if message.content]
-            named += held.named
-        return cls(entries, messages, named)
-
-    def beyond(self, other: Forgettable) -> Forgettable:
-        """Return the entries and messages that another has not; names are left out."""
-        entries = [entry for entry in self.entries if entry not in other.entries]
-        return Forgettable(entries, [one for one in self.messages if one not in other.messages])
-
 
 def forgettable(
     store: ChannelStore,
@@ -56,8 +41,19 @@ def forgettable(
     whole, anywhere = store.find_held(
         what, keep_transcript=keep_transcript, inside_words=inside_words, with_learnt=with_learnt
     )
-    going = Forgettable.of(whole)
-    return going, Forgettable.of(anywhere).beyond(going)
+    going, held = _gathered(whole), _gathered(anywhere)
+    inside = [entry for entry in held.entries if entry not in going.entries]
+    return going, Forgettable(inside, [one for one in held.messages if one not in going.messages])
+
+
+def _gathered(found: Iterable[Held]) -> Forgettable:
+    """Gather what places hold. Messages that were emptied before are left out."""
+    entries, messages, named = list[Passage](), list[Message](), list[Message]()
+    for held in found:
+        entries += held.passages
+        messages += [message for message in held.messages if message.content]
+        named += held.named
+    return Forgettable(entries, messages, named)
 
 
 def speakers_of(store: ChannelStore, found: Forgettable) -> frozenset[str]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from pipimem.errors import (
     ArgumentError,
-    ChannelError,
     DamagedState,
     NothingFound,
     PipimemError,
@@ -25,7 +24,6 @@ from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.forget_preview import Forgettable, forgettable
 from pipimem.runtime.note_view import ListedEntry
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
-from pipimem.store.arrivals import first_arrival, waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.find import learnt_from
 from pipimem.store.forget.forget import without_what_was_read
@@ -228,9 +226,7 @@ def _kept_for(store: ChannelStore, name: str) -> list[str]:
 
 
 def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Message]:
-    """Return messages of the transcript, and those that a bot acknowledged and has not stored."""
-    waiting = waiting_messages(store.workspace.root, store.channel_id, store.transcript)
-    return list(filter(is_meant, [*store.transcript.messages(), *waiting]))
+    return list(filter(is_meant, store.transcript.messages()))
 
 
 def _require_more_than_a_request(store: ChannelStore, what: Text) -> None:
@@ -332,7 +328,7 @@ class Forgetter:
             return ForgetCounts(receipt.counts, receipt.places)
 
         with access.observers.of("forget", access.id) as operation:
-            async with access.lock:
+            async with access.forgetting:
                 counts = await finish_in_thread(forgotten)
                 # Recall lets go of its old index now, and not of the new one at the next turn.
                 with suppress(PipimemError, OSError):
@@ -377,7 +373,7 @@ class Forgetter:
         Where something may be learnt from it, it is forgotten with that.
         """
         access, now = self._access, self._access.clock.wall()
-        async with access.lock:
+        async with access.forgetting:
             is_empty = await finish_in_thread(retract_unlearnt, access.store, message, now)
         if is_empty:
             access.transcript_changed()
@@ -391,16 +387,9 @@ def remains_in(
 ) -> tuple[list[Trace], list[Trace]]:
     """Return where a text still stands: in our files of a channel, then in people's.
 
-    Writes nothing; of a channel that only arrivals tell of it finds these. Raises `ChannelError`
-    for an unknown one.
+    Writes nothing. Raises `ChannelError` for an unknown one.
     """
-    try:
-        folder = ChannelStore.open(workspace, name, create=False).folder
-    except ChannelError:
-        if first_arrival(workspace.root, name) is None:
-            raise
-        folder = workspace.folder_of(name)
-    ours = (folder, workspace.root / ".pipimem")
+    ours = (ChannelStore.open(workspace, name, create=False).folder, workspace.root / ".pipimem")
     user_files: list[Path] = [workspace.root / name for name in USER_FILES]
     return list(traces(ours, text, inside_words=inside_words)), list(
         traces(user_files, text, inside_words=inside_words)

@@ -37,6 +37,9 @@ class Texts(Struct):
     _ids: dict[str, int] = field(default_factory=dict)
     _lines: dict[int, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return "Texts()"  # neither the key nor a line
+
     def etag(self, text: str) -> str:
         """Return the etag of a text: two texts with the same etag are the same."""
         data = text.encode("utf-8", "surrogatepass")

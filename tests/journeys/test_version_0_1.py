@@ -160,15 +160,16 @@ def test_what_was_done_before_can_be_looked_at_and_undone(old: WorkspaceStore) -
 
 
 def test_the_usage_ledger_goes_on(old: WorkspaceStore) -> None:
-    """Old lines count, the damaged one is told, holds are seen; what is added stands behind
-    them.
+    """Old lines count, the damaged one stays in a file, reservations are seen; what is added
+    stands behind them.
     """
-    told = [usage.correlation if usage else None for usage in old.usage_lines()]
-    assert told == EXPECTED["usage"]
+    expected = [correlation for correlation in EXPECTED["usage"] if correlation]
+    assert [usage.correlation for usage in old.usages()] == expected
+    assert len(list((old.root / ".pipimem").glob("usage-*.damaged"))) == 1
     assert {name: hold.correlation for name, hold in old.usage_store.held().items()} == EXPECTED[
         "holds"
     ]
-    usage = next(old.usages())
+    usage = old.usages()[0]
     old.usage_store.append(usage)
     assert [each.correlation for each in old.usages()].count(usage.correlation) == 2
 

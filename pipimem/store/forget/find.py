@@ -54,32 +54,36 @@ def find_targets(
     """
     key = working_copy.key
     texts, named = _texts_and_messages([what] if isinstance(what, str) else what)
-    entries = {entry.id: entry for file in NOTE_FILES for entry in notes.note(file).entries}
-    ids = _ids_of(texts, entries, is_text=isinstance(what, str))
-    taken_out = set(ids)
-    if ids:
-        texts = _texts_of(notes, [entries[name] for name in ids])
-    elif isinstance(what, str):
-        taken_out.add(content_id(key, what))
+    # A text that is no id may be learnt as an entry.
+    taken_out = {content_id(key, text) for text in texts}
+    texts, ids = _entries_meant(notes, texts, is_text=isinstance(what, str))
     targets = ForgetTargets.of(texts, named | _sources_of(notes, ids), inside_words=inside_words)
     if not targets.texts and not named:
         raise NothingFound("Nothing to forget: the text is empty.")
-    lines = dict[str, str]()
-    if targets.messages:
-        said = _Said([one for one in log.messages() if one.id in targets.messages])
-        lines = _learnt_before(working_copy, notes, said)
-        if with_learnt:
-            from_named = _Said([one for one in said.messages if one.id in named])
-            lines |= learnt_from(notes, from_named.messages)
-    targets = replace(targets, lines=lines)
-    for file in NOTE_FILES:
-        taken_out.update(without(notes.note(file).text, targets, key)[1])
-    return replace(targets, entries=frozenset(taken_out))
+    targets = replace(
+        targets,
+        lines=_lines_of(working_copy, log, notes, targets.messages, named if with_learnt else ()),
+    )
+    removed = (without(notes.note(file).text, targets, key)[1] for file in NOTE_FILES)
+    return replace(targets, entries=frozenset(taken_out.union(ids, *removed)))
 
 
-def messages_among(given: Iterable[str]) -> frozenset[str]:
-    """Return the ids of the messages that are named by `log:<id>`."""
-    return _texts_and_messages(given)[1]
+def _lines_of(
+    working_copy: WorkingCopy,
+    log: Transcript,
+    notes: Notes,
+    messages: Container[str],
+    with_learnt: Container[str],
+) -> dict[str, str]:
+    """Return the folded entries that were learnt from messages, with what stays of each.
+
+    Of those that are in the notes only what was learnt from the messages `with_learnt`.
+    """
+    said = [message for message in log.messages() if message.id in messages]
+    if not said:
+        return {}
+    named = [message for message in said if message.id in with_learnt]
+    return _learnt_before(working_copy, notes, _Said(said)) | learnt_from(notes, named)
 
 
 def _texts_and_messages(given: Iterable[str]) -> tuple[list[str], frozenset[str]]:
@@ -93,16 +97,18 @@ def _texts_and_messages(given: Iterable[str]) -> tuple[list[str], frozenset[str]
     return texts, frozenset(messages)
 
 
-def _ids_of(texts: Sequence[str], entries: Container[str], *, is_text: bool) -> list[str]:
-    """Return the ids of entries among the texts; none for a text that is no id.
+def _entries_meant(notes: Notes, texts: list[str], *, is_text: bool) -> tuple[list[str], list[str]]:
+    """Return the texts of the entries of some ids, and the bare ids; a text that is no id as it is.
 
     Raises `NothingFound` for an id of no entry.
     """
+    entries = {entry.id: entry for file in NOTE_FILES for entry in notes.note(file).entries}
     missing = [text for text in texts if _id_in(text) not in entries]
     if not missing:
-        return [_id_in(text) for text in texts]
+        ids = [_id_in(text) for text in texts]
+        return _texts_of(notes, [entries[name] for name in ids]), ids
     if is_text:
-        return []
+        return texts, []
     raise NothingFound(
         f"There is no entry {missing[0]!r}. See `pipimem blame --json` for the ids, or give the "
         "text."

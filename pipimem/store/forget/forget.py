@@ -36,6 +36,7 @@ from pipimem.store.forget.places import (
 )
 from pipimem.store.forget.targets import ForgetTargets, lines_that_go
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.workspace_state import WorkspaceState
 from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.lines import split_lines
 
@@ -58,6 +59,8 @@ def forget(
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
+    # The usage ledger of an older version may quote it; what is taken over quotes nobody.
+    WorkspaceState(working_copy.root / ".pipimem").take_over()
     targets, receipt = _found(working_copy, log, now, find)
     plan = Plan(targets, receipt)
     channel = Forgetting(working_copy, log, plan, now)

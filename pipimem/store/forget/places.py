@@ -7,7 +7,7 @@ preview shows, what a receipt counts and what is removed is found by the same co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,7 +21,9 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Progress
 from pipimem.state.changes import FORGET, ChangeRecord
+from pipimem.state.rows import texts_in
 from pipimem.state.texts import unpacked
+from pipimem.store.caches import search_index
 from pipimem.store.caches.channel_caches import drop_texts
 from pipimem.store.commit.commit import Recalls, commit
 from pipimem.store.commit.manual_edits import View
@@ -31,7 +33,6 @@ from pipimem.store.disk import appended_files
 from pipimem.store.disk.files import TEMPORARY, put_whole, read_text, remove
 from pipimem.store.disk.syscalls import read_whole
 from pipimem.store.forget.archive import clean_archive, is_archive_being_saved
-from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, held_arrivals, quotes
 from pipimem.store.forget.past_texts import count_texts, edits_of_texts
 from pipimem.store.forget.targets import (
     ForgetTargets,
@@ -52,11 +53,9 @@ KINDS = (
     "archive",
     "versions",
     "messages",
-    "arrivals",
     "changes",
     "ledger",
     "left_behind",
-    "usage",
 )
 """The kinds of what a receipt counts."""
 STATE = ".pipimem/state.db"
@@ -191,37 +190,12 @@ def in_talk(channel: Forgetting, dry_run: bool) -> list[Held]:
     """Empty messages in all files of the transcript, and in the lines that `doctor` took out."""
     if channel.targets.keep_transcript:
         return []
-    held = []
-    for part in channel.log.files():
-        lines = list(appended_files.lines(part))
-        clean = [_blanked(data, channel.targets, channel.working_copy.key) for data in lines]
-        changed = [data for data, kept in zip(lines, clean, strict=True) if data != kept]
-        if changed:
-            held.append(_held_messages(channel.targets, part.name, changed))
-        if changed and not dry_run:
-            put_whole(part, b"".join(clean))
-    if held and not dry_run:
-        channel.log.drop_cached()
-    return held
-
-
-def in_arrivals(channel: Forgetting, dry_run: bool) -> list[Held]:
-    """Empty what a bot acknowledged and would store at its next start."""
-    if channel.targets.keep_transcript:
-        return []
-    found = held_arrivals(channel.working_copy, channel.targets)
-    if not dry_run:
-        clean_arrivals(channel.working_copy, channel.targets)
-    return [_in_workspace("arrivals", path, count) for path, count in found.items()]
-
-
-def in_usage(channel: Forgetting, dry_run: bool) -> list[Held]:
-    """Blank what the usage ledger quotes."""
-    folder = channel.working_copy.root / ".pipimem"
-    found = quotes(folder, channel.targets)
-    if not dry_run:
-        blank_quotes(folder, channel.targets)
-    return [_in_workspace("usage", path, len(lines)) for path, lines in found.items()]
+    if dry_run:
+        return [held for part in channel.log.files() for held in _in_part(channel, part, dry_run)]
+    with channel.log.exclusive():
+        # A search holds this lock alone, and may have written it since the caches went.
+        search_index.drop(channel.own)
+        return [held for part in channel.log.files() for held in _in_part(channel, part, dry_run)]
 
 
 def in_left_behind(channel: Forgetting, dry_run: bool) -> list[Held]:
@@ -247,10 +221,10 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
     bodies, packed = state.past_lines()
     texts = ((etag, unpacked(ids) or ()) for etag, ids in packed)
     if dry_run:
-        changes = sum(map(targets.are_in, map(_all_texts, state.changes())))
+        said = ("\n".join(texts_in(encoded(change))) for change in state.changes())
         counts = {
             "versions": count_texts(bodies, texts, targets),
-            "changes": changes,
+            "changes": sum(map(targets.are_in, said)),
             "ledger": int(blanked_ledger(state.ledger, targets) != state.ledger),
         }
         return [Held(kind, STATE, count) for kind, count in counts.items()]
@@ -268,9 +242,9 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
     return []
 
 
-VISIBLE: tuple[Place, ...] = (in_notes, in_archive, in_talk, in_arrivals)
+VISIBLE: tuple[Place, ...] = (in_notes, in_archive, in_talk)
 """The places that people see, and so a preview shows."""
-FILES: tuple[Place, ...] = (in_caches, *VISIBLE, in_usage, in_left_behind)
+FILES: tuple[Place, ...] = (in_caches, *VISIBLE, in_left_behind)
 """All places but the state, which is cleaned last: it has the plan."""
 
 
@@ -365,6 +339,16 @@ def _changes_of(files: Iterable[File]) -> tuple[Change, ...]:
 # ── talk and state ───────────────────────────────────────────────────────────────────────────────
 
 
+def _in_part(channel: Forgetting, part: Path, dry_run: bool) -> list[Held]:
+    """Empty messages in a file of the transcript, which is rewritten whole or not at all."""
+    lines = list(appended_files.lines(part))
+    clean = [_blanked(data, channel.targets, channel.working_copy.key) for data in lines]
+    changed = [data for data, kept in zip(lines, clean, strict=True) if data != kept]
+    if changed and not dry_run:
+        put_whole(part, b"".join(clean))
+    return [_held_messages(channel.targets, part.name, changed)] if changed else []
+
+
 def _blanked(data: bytes, targets: ForgetTargets, key: bytes) -> bytes:
     """Return a line of the transcript without the targets; empty if it is damaged and has one."""
     message = parsed(data)
@@ -380,25 +364,6 @@ def _held_messages(targets: ForgetTargets, part: str, lines: Sequence[bytes]) ->
         is_emptied = blanked_message(message, targets).content != message.content
         (messages if is_emptied else named).append(message)
     return Held("messages", part, len(lines), (), tuple(messages), tuple(named))
-
-
-def _in_workspace(kind: str, path: Path, count: int) -> Held:
-    return Held(kind, f"workspace/.pipimem/{path.name}", count)
-
-
-def _all_texts(change: ChangeRecord) -> str:
-    """Return all texts in a change, a line each."""
-    return "\n".join(_strings(encoded(change)))
-
-
-def _strings(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    if isinstance(value, Mapping):
-        value = [*value.keys(), *value.values()]
-    if isinstance(value, list):
-        for part in value:
-            yield from _strings(part)
 
 
 def _last_change(channel: Forgetting, ledger: Ledger) -> ChangeRecord:

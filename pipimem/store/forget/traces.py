@@ -21,7 +21,8 @@ _ESCAPE = re.compile(r'\\(?:u([0-9a-fA-F]{4})|(["\\/bfnrt]))')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Editors of other systems save so; the byte order mark is not needed to tell.
 _WIDE = ("utf-16-le", "utf-16-be")
-_STATE = "state.db"
+# SQLite reads it: whoever else closes the file drops the locks of this process on it.
+_STATE = re.compile(r"state(~.*)?\.db")
 _TEXT = re.compile(rb"(?:[\t\n\r\x20-\x7e]|[\xc2-\xf4][\x80-\xbf]{1,3}){2,}")
 
 
@@ -49,7 +50,7 @@ def traces(folders: Iterable[Path], text: str, *, inside_words: bool = False) ->
                 yield Trace(path, 0)
             if not presence.is_file(path):
                 continue
-            if path.name == _STATE:
+            if _STATE.fullmatch(path.name):
                 lines = [0] if _is_in_database(path, search) else []
             else:
                 with store_errors("read", path):

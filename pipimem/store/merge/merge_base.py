@@ -98,21 +98,25 @@ class _Candidate(NamedTuple):
 
 
 def _candidates(
-    wanted: Iterable[str], past: Iterable[PastText], line_of: Callable[[Any], str]
+    wanted: Sequence[str], past: Iterable[PastText], line_of: Callable[[Any], str]
 ) -> Iterator[_Candidate]:
     """Yield all past texts but older blank ones: a blank text is near to whatever is short."""
 
     def words_of(lines: Iterable[Any]) -> Iterator[str]:
         return map(_words, map(line_of, lines))
 
-    difference = LineDifference(map(_words, wanted), _weight)
+    difference: LineDifference[str] | None = None
     was_emptied = False
-    before: Sequence[Any] | None = None
+    before: Sequence[Any] = ()
     for number, each in enumerate(past):
         is_blank = not any(line_of(line).strip() for line in each.lines)
         if number == 0 or not is_blank:
-            if before is None:
-                difference.replace((), words_of(each.lines))
+            if difference is None:
+                newest = tuple(map(line_of, each.lines))
+                head, tail = shared_ends(wanted, newest)
+                typed = map(_words, wanted[head : len(wanted) - tail])
+                difference = LineDifference(typed, _weight)
+                difference.replace((), map(_words, newest[head : len(newest) - tail]))
             else:
                 head, tail = shared_ends(before, each.lines)
                 difference.replace(
