@@ -389,8 +389,12 @@ def remains_in(
 
     Writes nothing. Raises `ChannelError` for an unknown one.
     """
-    ours = (ChannelStore.open(workspace, name, create=False).folder, workspace.root / ".pipimem")
+    store = ChannelStore.open(workspace, name, create=False)
     user_files: list[Path] = [workspace.root / name for name in USER_FILES]
-    return list(traces(ours, text, inside_words=inside_words)), list(
-        traces(user_files, text, inside_words=inside_words)
+    ours = list(
+        traces((store.folder, workspace.root / ".pipimem"), text, inside_words=inside_words)
     )
+    past = Trace(store.folder / ".pipimem" / "state.db", 0)
+    if past not in ours and text.strip() and store.has_in_past(text, inside_words=inside_words):
+        ours.append(past)
+    return ours, list(traces(user_files, text, inside_words=inside_words))

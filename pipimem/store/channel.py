@@ -47,6 +47,7 @@ from pipimem.store.forget.places import (
     Plan,
     find_held,
     in_caches,
+    in_state,
     in_talk,
     is_being_saved,
 )
@@ -499,6 +500,14 @@ class ChannelStore:
         return find_targets(
             working_copy, log, notes, what, inside_words=inside_words, with_learnt=with_learnt
         )
+
+    @raises_store_error
+    def has_in_past(self, text: str, *, inside_words: bool) -> bool:
+        """Return whether a past text, a change or the ledger holds a text, also over lines."""
+        targets = ForgetTargets.of([text], inside_words=inside_words)
+        with self.reading() as working_copy:
+            channel = Forgetting(working_copy, self.transcript, Plan(targets))
+            return bool(find_held(channel, [in_state]))
 
     @raises_store_error
     def empty_messages(self, messages: Iterable[str]) -> None:

@@ -199,3 +199,24 @@ async def test_remembered_anew_it_stays_at_once_and_when_an_editor_saves_the_fil
         texts = [entry.text for entry in await front_door.entries(channel)]
     assert [text for text in texts if SECRET in text] != []
     assert "typed by hand" in texts
+
+
+def test_the_proof_finds_a_phrase_that_ran_over_lines_of_a_past_text(workspace: Path) -> None:
+    """No row has it whole; once it is forgotten, no past text has it."""
+
+    async def live() -> None:
+        async with opened(workspace, TEAM) as channel:
+            await front_door.remember(channel, "tea is green")
+            path = front_door.folder_of(workspace, TEAM) / "MEMORY.md"
+            text = path.read_text()
+            path.write_text(text + "- the code is\n  elephant nine\n")
+            await front_door.remember(channel, "milk is white")
+            path.write_text(path.read_text().replace("- the code is\n  elephant nine\n", ""))
+            await front_door.remember(channel, "salt is grey")
+
+    anyio.run(live)
+    phrase = "code is elephant"
+    assert front_door.run_command(workspace, "forget", TEAM, "--verify", phrase).code == 1
+    assert front_door.run_command(workspace, "forget", TEAM, phrase, "--yes").code == 0
+    assert front_door.run_command(workspace, "forget", TEAM, "--verify", phrase).code == 0
+    assert traces(workspace, [WORD]) == {}

@@ -7,7 +7,7 @@ preview shows, what a receipt counts and what is removed is found by the same co
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from pipimem.notes.entry import content_id, record_name
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Notes, Outcome
+from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Author, Change, Decision, Progress
 from pipimem.state.changes import FORGET, ChangeRecord
 from pipimem.state.rows import texts_in
@@ -317,18 +317,26 @@ def _outcome(channel: Forgetting, notes: Notes) -> Outcome:
         kept = channel.without(note.text)
         if kept != note.text:
             texts[file] = kept
-        names = (record_name(file, name) for name in targets.entries)
-        records |= {name: None for name in names if name in known}
-        for entry in note.entries if targets.lines else ():
-            rest = targets.lines.get(folded_as_shown(entry.text))
-            record = known.get(entry.record_name)
-            if rest and record:
-                name = record_name(file, content_id(notes.key, rest))
-                sources = (source for source in record.sources if source not in targets.messages)
-                records[name] = structs.replace(record, sources=tuple(sources))
+        records |= _records_after(note, targets, known, notes.key)
     stone = Tombstone("forgotten", channel.log.last_number)
     delta = Delta(records, dict.fromkeys(targets.entries, stone), forgets_asked=True)
     return Outcome(texts, delta=delta, changes=_changes_of(texts))
+
+
+def _records_after(
+    note: Note, targets: ForgetTargets, known: Mapping[str, Record], key: bytes
+) -> dict[str, Record | None]:
+    """Return what becomes of records: that of an entry without a quote goes to its new id."""
+    names = (record_name(note.file, name) for name in targets.entries)
+    records: dict[str, Record | None] = {name: None for name in names if name in known}
+    for entry in note.entries if targets.lines else ():
+        rest = targets.lines.get(folded_as_shown(entry.text))
+        record = known.get(entry.record_name)
+        if rest and record:
+            name = record_name(note.file, content_id(key, rest))
+            sources = tuple(source for source in record.sources if source not in targets.messages)
+            records[name] = structs.replace(record, sources=sources)
+    return records
 
 
 def _changes_of(files: Iterable[File]) -> tuple[Change, ...]:
