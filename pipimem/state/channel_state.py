@@ -51,6 +51,7 @@ _MARKS_KEPT = 30 * 24 * 3600 * 10**9
 # Undo is promised for this long, within this size: about 20 MB a file.
 _KEPT = timedelta(days=30)
 _LARGEST = 60_000_000
+_SMALL = 4_000_000
 _PRUNED = "pruned"
 _PLAN = "forgetting"
 # What may hold a text; those of `line` are in the texts, too, and may be of no text any more.
@@ -342,7 +343,7 @@ class ChannelState:
     def prune(self, now: datetime) -> None:
         """Drop what is older than 30 days, once a day; of much that is younger a text a day stays.
 
-        The caller holds the lock.
+        A small past is kept whatever its age. The caller holds the lock.
         """
         today = now.date().isoformat()
         if self._pruned == today or self.ledger.sequence == 0:
@@ -352,9 +353,12 @@ class ChannelState:
             if get_value(rows, _PRUNED) == {"day": today}:
                 return
             put_value(rows, _PRUNED, {"day": today})
+            size = self._size(rows)
+            if size < _SMALL:
+                return
             first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
             self._drop_before(rows, self.ledger.sequence if first is None else int(first))
-            if self._size(rows) > _LARGEST:
+            if size > _LARGEST:
                 self._keep_one_a_day(rows, today)
             self.texts.drop_unused(rows)
 

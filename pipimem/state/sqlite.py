@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -231,10 +232,17 @@ class SqliteDatabase(Struct, frozen=True):
         return sqlite3.connect(address, timeout=_SECONDS, isolation_level=None, uri=True)
 
     def _has_content(self) -> bool:
+        """Whether the file is there, and not empty. Raises `StoreError` for what is no file."""
         try:
-            return self.path.stat().st_size > 0
+            status = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
             return False
+        if not stat.S_ISREG(status.st_mode):
+            raise StoreError(
+                f"{self.path} is no file, where a database of ours belongs. Move it away and try "
+                "again; a new file is made where needed."
+            )
+        return status.st_size > 0
 
     @contextmanager
     def _errors(self, action: str) -> Iterator[None]:
