@@ -360,6 +360,32 @@ class ChannelState:
         """Return about how many bytes the past texts have."""
         return sum(int(rows.all(statement)[0][0]) for statement in _SIZES)
 
+    def fill(
+        self,
+        ledger: Ledger,
+        changes: Sequence[ChangeRecord],
+        texts: Iterable[str],
+        forgotten: Mapping[str, int],
+        plan: Mapping[str, object] | None,
+    ) -> None:
+        """Write what an older format kept into a new database, in one transaction.
+
+        `ledger` is that of the newest change, `texts` those that the changes name. `forgotten` has
+        when each line was forgotten, and `plan` is that of a forgetting that has not ended.
+        """
+        with self._writing() as rows:
+            for text in texts:
+                self.texts.put(rows, text)
+            for change in changes:
+                _put_change(rows, replace(change, id=urandom(8).hex()))
+            whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
+            _write_ledger(rows, Ledger(), ledger, whole)
+            rows.run_many(_ADD_FORGOTTEN, forgotten.items())
+            put_value(rows, _PLAN, plan)
+        self._is_read = False
+        self.texts.clear()
+        self.catch_up()
+
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -446,7 +472,7 @@ class ChannelState:
         rows.run("delete from forgotten_line where time < ?", now - _MARKS_KEPT)
         rows.run_many("delete from forgotten_line where mark = ?", fresh)
         rows.run_many(
-            "insert into forgotten_line (mark, time) values (?, ?)",
+            _ADD_FORGOTTEN,
             [(mark, now) for (mark,) in fresh],
         )
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
@@ -475,16 +501,7 @@ class ChannelState:
     def _put(self, rows: Rows, ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
         for change in changes:
             after = ledger.after(change.delta, change.sequence)
-            detail = json_lines.line(encoded(change))
-            rows.run(
-                "insert into change (number, id, time, task, author, detail) "
-                "values (?, ?, ?, ?, ?, ?)",
-                *(change.sequence, change.id, change.time, change.task, str(change.author), detail),
-            )
-            for file, each in change.files.items():
-                rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
-                rows.run("delete from head where file = ?", str(file))
-                rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
+            _put_change(rows, change)
             _write_ledger(rows, ledger, after, change.delta)
             ledger = after
         return ledger
@@ -517,6 +534,7 @@ _ADD_VERSION = (
     "insert into version (number, file, before, after, displaces, saved, on_disk) "
     "values (?, ?, ?, ?, ?, ?, ?)"
 )
+_ADD_FORGOTTEN = "insert into forgotten_line (mark, time) values (?, ?)"
 _FIRST_SINCE = "select min(number) from change where substr(time, 1, 10) >= ?"
 _DROP_TEXTS = (
     "delete from text where etag not in (select etag from head) "
@@ -544,6 +562,19 @@ _RENAME = (
 
 def _newest(rows: Rows) -> int:
     return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
+
+
+def _put_change(rows: Rows, change: ChangeRecord) -> None:
+    """Write a change, and the texts that it leaves as the newest ones of their files."""
+    detail = json_lines.line(encoded(change))
+    rows.run(
+        "insert into change (number, id, time, task, author, detail) values (?, ?, ?, ?, ?, ?)",
+        *(change.sequence, change.id, change.time, change.task, str(change.author), detail),
+    )
+    for file, each in change.files.items():
+        rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
+        rows.run("delete from head where file = ?", str(file))
+        rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
 
 
 def _versions(rows: Rows, file: File) -> list[FileChange]:
