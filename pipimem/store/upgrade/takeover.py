@@ -75,7 +75,8 @@ def read_into(state: ChannelState, folder: Path, root: Path) -> dict[str, str]:
         mark = max(old_stamp(folder / ".pipimem")[:8:4])
         time = local(datetime.fromtimestamp(mark / 10**9, UTC)).isoformat(timespec="seconds")
         changes.append(_upgrade(old, state.texts, old.ledger.sequence or 1, time, ""))
-    _fill(state, old, changes, None)
+    plan, _ = _read_plan(folder / ".pipimem" / _PLAN)
+    state.fill(old.ledger, changes, old.texts, old.forgotten, plan)
     return {state.etag(text): etag(text)[:TAG_LENGTH] for text in old.heads.values()}
 
 
@@ -97,7 +98,7 @@ def take_over(
         time = now.isoformat(timespec="seconds")
         number = old.ledger.sequence + 1
         changes = [*old.changes, _upgrade(old, state.texts, number, time, problem)]
-        _fill(state, old, changes, plan)
+        state.fill(old.ledger, changes, old.texts, old.forgotten, plan)
     _remove_old_files(own)
 
 
@@ -132,15 +133,6 @@ def _upgrade(old: OldState, texts: Texts, sequence: int, time: str, problem: str
         notes=tuple(filter(None, (lost, problem))),
         files={file: FileChange(mark, mark, mark) for file, mark in marks.items()},
     )
-
-
-def _fill(
-    state: ChannelState,
-    old: OldState,
-    changes: list[ChangeRecord],
-    plan: Mapping[str, object] | None,
-) -> None:
-    state.fill(old.ledger, changes, old.texts, old.forgotten, plan)
 
 
 def _read_plan(path: Path) -> tuple[Mapping[str, object] | None, str]:
