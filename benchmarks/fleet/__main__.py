@@ -20,7 +20,7 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 
 from benchmarks.fleet.figures import figures
 from benchmarks.fleet.freezes import FROZEN, Freezer
@@ -42,7 +42,7 @@ def main() -> int:
     if options.namespaces:
         os.environ["PIPIMEM_TEST_POSTGRES"] = Namespaces.options
     with running() as server, tempfile.TemporaryDirectory() as folder:
-        database, root = Database(server.address), Path(folder) / "bot"
+        database, root = FleetDatabase(server.address), Path(folder) / "bot"
         database.create()
         if options.part == "freezes":
             wrong = _freezes(Freezer(root, database), options.sample, options.seed)

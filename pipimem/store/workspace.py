@@ -6,8 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +16,7 @@ from pipimem import resources
 from pipimem.errors import ChannelError, StoreError, UnreadableNote, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.settings import FleetSettings, Settings, settings_from
+from pipimem.state.schedule import Problem
 from pipimem.store import identity
 from pipimem.store.caches import stamped
 from pipimem.store.disk import presence
@@ -35,8 +35,10 @@ from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
-from pipimem.store.job_failures import Problem, Problems
-from pipimem.store.usage_ledger import UsageStore, usage_lines
+from pipimem.store.job_failures import Problems
+from pipimem.store.transcript.log import LOCK
+from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
     from pipimem.store.fleet.fleet_lock import Fleet
@@ -161,7 +163,11 @@ class WorkspaceStore:
         with store_errors("remove", folder):
             own = folder / ".pipimem"
             lock = self.make_lock(own / "lock")
-            with lock.held() if presence.is_folder(own) else nullcontext():
+            with ExitStack() as held:
+                if presence.is_folder(own):
+                    held.enter_context(lock.held())
+                    if self.fleet is None:
+                        held.enter_context(self.make_lock(own / LOCK).held())
                 lock.check()
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)
@@ -225,16 +231,21 @@ class WorkspaceStore:
         return True
 
     @property
+    def state(self) -> WorkspaceState:
+        """The database of the workspace; in a fleet each host has its own."""
+        return WorkspaceState(self._own, self.fleet.host if self.fleet else "")
+
+    @property
     def usage_store(self) -> UsageStore | FleetUsage:
         """The usage ledger and the reservations."""
         if self.fleet is not None:
             return self.fleet.usage_store
-        return UsageStore(self._own, self.make_lock)
+        return UsageStore(self.state)
 
     @property
     def problems(self) -> Problems:
         """The background jobs that fail, in any process."""
-        return Problems(self._own / "problems")
+        return Problems(self.state)
 
     def failing(self) -> list[tuple[str, Problem]]:
         """The background jobs that fail, the newest first, each with its channel's id.
@@ -259,13 +270,9 @@ class WorkspaceStore:
         make_folder(self._own)
         stamped.save(self._own / stamped.VECTORS, embedder, vectors)
 
-    def usages(self, since: datetime | None = None) -> Iterator[Usage]:
-        """The model calls since a time, oldest first; damaged lines are passed over."""
-        return (usage for usage in self.usage_lines(since) if usage is not None)
-
-    def usage_lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
-        """The model calls since a time, with `None` for each damaged line of these months."""
-        return usage_lines(self._own, since)
+    def usages(self, since: datetime | None = None, channel: str | None = None) -> list[Usage]:
+        """Return the calls since a time, of all channels or of one, in the order they ended."""
+        return self.usage_store.usages(since, channel)
 
     @property
     def _own(self) -> Path:

@@ -19,7 +19,7 @@ from procrastinate.schema import SchemaManager
 from pipimem.errors import StoreError
 from pipimem.resources import fleet_rights, fleet_schema
 from pipimem.runtime.fleet.overview import queue_name
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 
 _TASK = "pipimem.idle_job"
 # A worker tells that it lives every 10 s; one that was silent for so many seconds is gone.
@@ -157,7 +157,7 @@ def _unreachable(error: Exception) -> StoreError:
     return StoreError(f"the database of the fleet did not answer: {type(cause).__name__}")
 
 
-async def make_tables(database: Database) -> None:
+async def make_tables(database: FleetDatabase) -> None:
     """Makes the tables that are missing. Raises `StoreError`."""
     await to_thread.run_sync(database.create)
     await JobQueue.create(database.address)

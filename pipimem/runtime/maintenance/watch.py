@@ -133,6 +133,9 @@ class Watch:
         return not isinstance(outcome, Failure)
 
     def _report_event(self, channels: Path, event: FileSystemEvent) -> None:
+        # Our own state is written with every change, and tells nobody anything.
+        if "/.pipimem/" in os.fsdecode(event.src_path):
+            return
         if not event.is_synthetic:  # a file in a folder that was moved; the folder is told
             for path in (event.src_path, event.dest_path):
                 self._report(channels, Path(os.fsdecode(path)))
@@ -185,11 +188,7 @@ def _kinds(events: ModuleType) -> list[type[FileSystemEvent]]:
 def _folders_in(channels: Path) -> int:
     """How many folders the watch covers: channels and our own folders in them."""
     names = [entry.path for entry in os.scandir(channels)]
-    return sum(
-        _is_folder(name + inner)
-        for name in names
-        for inner in ("", "/.pipimem", "/.pipimem/versions")
-    )
+    return sum(_is_folder(name + inner) for name in names for inner in ("", "/.pipimem"))
 
 
 def _is_folder(path: str) -> bool:

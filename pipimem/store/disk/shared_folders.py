@@ -116,7 +116,7 @@ def shared_folder(folder: Path) -> SharedFolder | None:
 
 
 def note_read(folder: Path, record: int) -> None:
-    """The journal of a folder was read up to a record."""
+    """The changes of a folder were read up to one."""
     shared = shared_folder(folder)
     if shared is not None:
         shared.read(record)

@@ -41,7 +41,7 @@ Waiting = Generator[Any, Any, Any]
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
-class Database:
+class FleetDatabase:
     """The database of a fleet; its methods may be called from any thread, and after a fork."""
 
     address: str = field(repr=False)

@@ -40,7 +40,7 @@ from pipimem.store.disk.syscalls import (
     sync_folder,
     write_whole,
 )
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 from pipimem.store.fleet.lease import Leases, WriteLease
 from pipimem.store.fleet.listener import JOB_LOCK, Listener
 from pipimem.store.fleet.usage import FleetUsage, Visits
@@ -158,7 +158,7 @@ def standing_number(own: Path, name: str) -> int:
 
 
 # What is appended to, by the name of the lock under which it is, relative to the lock's folder.
-_APPENDED = {"lock": ("journal.jsonl", "../log.jsonl", f"../{File.ARCHIVE}")}
+_APPENDED = {"lock": ("../log.jsonl", f"../{File.ARCHIVE}")}
 
 
 def replace_appended(lock: Path) -> None:
@@ -187,7 +187,7 @@ def joined(root: Path, settings: FleetSettings) -> Fleet:
     """
     own = root / ".pipimem"
     name = _name(own) or _named(own)
-    return Fleet(root, name, Database(settings.database), settings.lease_seconds)
+    return Fleet(root, name, FleetDatabase(settings.database), settings.lease_seconds)
 
 
 def _name(own: Path) -> str:
@@ -228,7 +228,7 @@ class Fleet:
 
     root: Path
     name: str
-    database: Database
+    database: FleetDatabase
     lease_seconds: float
     _leases: Leases | None = None
     _listener: Listener | None = None

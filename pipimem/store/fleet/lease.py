@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pipimem.errors import DatabaseUnavailable
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 from pipimem.store.fleet.listener import Notice, listeners_of
 
 # Renewed so often within its time, a lease outlives one lost request.
@@ -96,7 +96,7 @@ class WriteLease:
 class Leases:
     """The leases of one process, renewed by a thread as long as they are held."""
 
-    database: Database
+    database: FleetDatabase
     owner: str
     seconds: float
     _held: dict[str, WriteLease] = field(default_factory=dict)

@@ -10,13 +10,13 @@ from benchmarks.faults.journeys import runtime as opened_runtime
 from benchmarks.fleet.postgres import Server
 from pipimem import Message, Visible
 from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-def outage(server: Server, database: Database) -> Iterator[Server]:
+def outage(server: Server, database: FleetDatabase) -> Iterator[Server]:
     """A server that a test stops; it runs again at the end."""
     assert database.statements
     yield server
@@ -85,7 +85,7 @@ async def test_private_words_do_not_wait(root: Path, outage: Server) -> None:
 
 
 async def test_a_turn_asks_the_database_nothing_before_the_model(
-    root: Path, database: Database
+    root: Path, database: FleetDatabase
 ) -> None:
     """`before_turn` reads files alone."""
     assert database.statements

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from pipimem.cli.commands import pipimem as command
 from pipimem.runtime.fleet.job_queue import JobQueue, tables_sql
 from pipimem.runtime.fleet.overview import fleet_overview
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 from pipimem.store.workspace import WorkspaceStore
 
 pytestmark = pytest.mark.anyio
@@ -68,7 +68,7 @@ async def test_the_least_rights_are_enough(tmp_path: Path, role: str) -> None:
 
 def test_they_allow_nothing_else(server: Server, role: str) -> None:
     """No table may be made, and none emptied at once."""
-    database = Database(role)
+    database = FleetDatabase(role)
     for statement in ("create table pipimem.more (n int)", "truncate pipimem.channel"):
         with pytest.raises(Exception, match="InsufficientPrivilege"):
             database.rows(statement)

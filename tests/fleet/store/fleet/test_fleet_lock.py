@@ -11,7 +11,7 @@ from benchmarks.faults.journeys import NOW, adding
 from pipimem.errors import LockLost, LockTimeout
 from pipimem.settings import FleetSettings, Settings
 from pipimem.store.channel import ChannelStore
-from pipimem.store.fleet.database import Database
+from pipimem.store.fleet.database import FleetDatabase
 from pipimem.store.fleet.fleet_lock import FleetLock
 from pipimem.store.workspace import WorkspaceStore
 
@@ -116,7 +116,7 @@ def test_a_fence_that_another_planted_ends_the_work(root: Path, settings: FleetS
     )
     with lock_of(store).held():
         lock_of(store).check()
-        Database(settings.database).rows(
+        FleetDatabase(settings.database).rows(
             "update pipimem.channel set until = clock_timestamp() - interval '1 second'"
         )
         with lock_of(other).held():
