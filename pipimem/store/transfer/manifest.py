@@ -132,10 +132,14 @@ def _refuse_strange_names(manifest: Manifest) -> None:
         if not channel.id or channel.folder != folder_name(channel.id):
             raise ArchiveError(f"{channel.folder!r} is not the folder of channel {channel.id!r}")
         for one in channel.files:
-            is_old = manifest.format == 1 and _OLD_STATE.fullmatch(one.path)
-            if not is_of_a_channel(one.path) and not is_old:
+            if not _may_be_in_a_channel(one.path, manifest.format):
                 raise ArchiveError(f"it holds {one.path!r}, which is no file of a channel")
     _refuse_doubles(name for name, _ in manifest.members())
+
+
+def _may_be_in_a_channel(path: str, version: int) -> bool:
+    is_old = version == 1 and _OLD_STATE.fullmatch(path) is not None
+    return is_of_a_channel(path) or is_old
 
 
 def _refuse_doubles(names: Iterable[str]) -> None:

@@ -140,21 +140,35 @@ def _fold(
 
     A journal of another channel, or of an earlier time, tells nothing.
     """
-    ledger = checkpoint.ledger if checkpoint else Ledger()
-    etags = {File(name): mark for name, mark in (checkpoint.etags if checkpoint else {}).items()}
-    numbers = [change.record.sequence for change in journal.changes]
-    is_another = checkpoint is not None and _is_another(checkpoint, journal)
-    fresh = [] if is_another else [n for n in numbers if n > ledger.sequence]
-    first = ledger.sequence + 1 if checkpoint else (fresh or [1])[0]
-    is_end_known = not numbers or numbers[-1] >= ledger.sequence
-    is_cut = is_another or not is_end_known or fresh != [*range(first, first + len(fresh))]
-    if checkpoint is None or fresh:
-        is_cut = is_cut or not journal.is_whole
-    for change in journal.changes:
-        if not is_another and change.record.sequence > ledger.sequence:
-            ledger = ledger.after(change.record.delta, change.record.sequence)
-            etags |= {file: each.after for file, each in change.files.items()}
+    known = checkpoint or _Checkpoint(Ledger())
+    ledger = known.ledger
+    etags = {File(name): mark for name, mark in known.etags.items()}
+    if checkpoint and _is_another(checkpoint, journal):
+        return ledger, etags, True
+    fresh = [each for each in journal.changes if each.record.sequence > ledger.sequence]
+    is_cut = _lacks_changes(checkpoint, journal, fresh)
+    for change in fresh:
+        ledger = ledger.after(change.record.delta, change.record.sequence)
+        etags |= {file: each.after for file, each in change.files.items()}
     return ledger, etags, is_cut
+
+
+def _lacks_changes(
+    checkpoint: _Checkpoint | None, journal: OldJournal, fresh: Sequence[OldChange]
+) -> bool:
+    """Whether changes between the checkpoint and the end of the journal are lost.
+
+    `fresh` are those that come behind the checkpoint. What is damaged before it costs undo alone.
+    """
+    numbers = [change.record.sequence for change in fresh]
+    if checkpoint is None:
+        first = numbers[0] if numbers else 1
+        return not journal.is_whole or numbers != [*range(first, first + len(numbers))]
+    first = checkpoint.ledger.sequence + 1
+    if fresh and not journal.is_whole:
+        return True
+    reached = journal.changes[-1].record.sequence if journal.changes else first
+    return reached < first - 1 or numbers != [*range(first, first + len(numbers))]
 
 
 def _is_another(checkpoint: _Checkpoint, journal: OldJournal) -> bool:

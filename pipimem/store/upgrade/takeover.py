@@ -183,17 +183,22 @@ def _rename(
     etags: Mapping[str, str],
     texts: Texts,
 ) -> None:
-    text = regular_text(path)
     is_newest = newest is not None and etag(newest).startswith(tag[1])
-    is_prepared = text is not None and etag(text).startswith(tag[1]) and not tag[2]
-    if is_prepared and newest is not None and not is_newest:
+    if newest is not None and not is_newest and not tag[2] and _is_prepared(path, tag[1]):
         remove(path)
         return
-    head = texts.etag(newest) if newest is not None else "0" * ETAG_LENGTH
+    head = "0" * ETAG_LENGTH if newest is None else texts.etag(newest)
     by = temporary_for(target, head if is_newest else etags.get(tag[1], head))
-    is_free = is_newest and not tag[2] and not presence.exists(by)
+    if not is_newest or tag[2] or presence.exists(by):
+        by = free_name(by)
     with store_errors("write", path):
-        move_name(path, by if is_free else free_name(by))
+        move_name(path, by)
+
+
+def _is_prepared(path: Path, tag: str) -> bool:
+    """Whether a text lies there as it was written, and was not displaced."""
+    text = regular_text(path)
+    return text is not None and etag(text).startswith(tag)
 
 
 def _remove_old_files(own: Path) -> None:
