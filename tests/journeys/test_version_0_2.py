@@ -228,7 +228,7 @@ class OldProgram:
         """Append to the journal, then put the new text in place. The lock is held."""
         path = self.own / "journal.jsonl"
         found = read_journal([path])
-        if not found.is_whole:
+        if found.damage is not None:
             raise RefusedError("the journal is damaged")
         memory = self.folder / "MEMORY.md"
         before = memory.read_text(encoding="utf-8")

@@ -48,12 +48,13 @@ class OldChange(Struct, frozen=True):
 class OldJournal(Struct, frozen=True):
     """All changes that can be read, oldest first, and the names of the parts that have them.
 
-    `is_whole` is whether no line is damaged, but for a last one that a crash has torn.
+    `damage` is how many of them come before the last line that is damaged; `None` for no such line.
+    A last line that a crash has torn is none.
     """
 
     changes: Sequence[OldChange]
     names: frozenset[str]
-    is_whole: bool
+    damage: int | None
 
 
 class _Line(Struct, frozen=True):
@@ -69,21 +70,22 @@ def read_journal(parts: Iterable[Path]) -> OldJournal:
     """Read the parts of a journal, oldest first."""
     changes: list[OldChange] = []
     names: set[str] = set()
-    is_whole = True
+    damage: int | None = None
     for part in parts:
         rows = list(lines(part))
         name = _name_in(rows[0]) if rows else ""
         names.add(name)
-        is_whole &= _read_rows(rows, changes, is_chained=bool(name))
-    return OldJournal(changes, frozenset(names), is_whole)
+        found = _read_rows(rows, changes, is_chained=bool(name))
+        damage = damage if found is None else found
+    return OldJournal(changes, frozenset(names), damage)
 
 
-def _read_rows(rows: Sequence[bytes], changes: list[OldChange], *, is_chained: bool) -> bool:
-    """Add the changes of a part; return whether none of its lines is damaged.
+def _read_rows(rows: Sequence[bytes], changes: list[OldChange], *, is_chained: bool) -> int | None:
+    """Add the changes of a part; return how many there are before its last damaged line.
 
     Of an append that a crash cut off nothing was acknowledged: all its lines are left out.
     """
-    is_whole = True
+    damage: int | None = None
     previous = checksum_of(rows[0]) if is_chained else ""
     group: list[OldChange] = []
     for number, data in enumerate(rows[1:] if is_chained else rows, start=int(is_chained)):
@@ -91,14 +93,14 @@ def _read_rows(rows: Sequence[bytes], changes: list[OldChange], *, is_chained: b
         if change is None:
             if _is_torn_end(rows[number:]):
                 break
-            is_whole, group = False, []
+            damage, group = len(changes), []
         else:
             group.append(change)
             if not change.goes_on:
                 changes += group
                 group = []
         previous = checksum_of(data) if is_chained else ""
-    return is_whole
+    return damage
 
 
 def _is_torn_end(rows: Sequence[bytes]) -> bool:

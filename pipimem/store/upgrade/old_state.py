@@ -163,9 +163,9 @@ def _lacks_changes(
     numbers = [change.record.sequence for change in fresh]
     if checkpoint is None:
         first = numbers[0] if numbers else 1
-        return not journal.is_whole or numbers != [*range(first, first + len(numbers))]
+        return journal.damage is not None or numbers != [*range(first, first + len(numbers))]
     first = checkpoint.ledger.sequence + 1
-    if fresh and not journal.is_whole:
+    if journal.damage == len(journal.changes):
         return True
     reached = journal.changes[-1].record.sequence if journal.changes else first
     return reached < first - 1 or numbers != [*range(first, first + len(numbers))]
