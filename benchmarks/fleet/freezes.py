@@ -20,7 +20,7 @@ from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.operations import Author
 from pipimem.settings import Settings
 from pipimem.store.fleet.database import FleetDatabase
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore

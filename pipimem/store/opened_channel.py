@@ -40,7 +40,7 @@ from pipimem.store.disk.folder_lock import lock_timeout
 from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
-from pipimem.store.forget.cleaning import clean_archive_again
+from pipimem.store.forget.archive import clean_archive_again
 from pipimem.store.identity import FORMAT, ChannelFolder, Identity, Kept
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
@@ -228,6 +228,18 @@ class OpenedChannel:
             return
         with suppress(DatabaseUnavailable, LockTimeout):
             self.make_channel(self.patience)
+
+    @contextmanager
+    def beside_older_writers(self) -> Iterator[None]:
+        """Hold the lock of a channel that was not taken over yet.
+
+        An older pipimem that waits for it adds talk under it, and would give a number twice.
+        """
+        if self.has_written or not has_old_state(self.channel_folder.own):
+            yield
+            return
+        with self.channel_folder.lock.held():
+            yield
 
     def _refuse_moved(self) -> None:
         refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)

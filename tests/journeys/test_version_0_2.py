@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from pipimem.notes.entry import content_id
 from pipimem.notes.kinds import etag
+from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 from pipimem.store.history.undo import undo
 from pipimem.store.upgrade.old_journal import read_journal
@@ -140,6 +141,17 @@ def test_a_forgetting_that_was_cut_off_is_finished(old: WorkspaceStore) -> None:
     store = taken_over(old, CUT, NOW)
     assert [each.task for each in store.changes()] == ["forget"]
     assert b"tangerine" not in b"".join(files_in(store.folder).values())
+
+
+def test_what_it_removes_does_not_come_back_either(old: WorkspaceStore) -> None:
+    """An editor has the text from before open, and saves it."""
+    memory = opened(old, CUT).folder / "MEMORY.md"
+    buffer = memory.read_text(encoding="utf-8")
+    taken_over(old, CUT, NOW)
+    memory.write_text(buffer, encoding="utf-8")
+    os.utime(memory, (NOW.timestamp(), NOW.timestamp()))
+    entries = [entry.text for entry in taken_over(old, CUT, NOW).notes().memory.entries]
+    assert entries == ["Dana keeps the binder"]
 
 
 def test_a_damaged_plan_is_told_and_not_carried_out(old: WorkspaceStore) -> None:
@@ -325,3 +337,24 @@ def test_old_and_new_at_once_lose_nothing(old: WorkspaceStore) -> None:
     records = [notes.record(entries[text].record_name) for text in written]
     assert {record.trust for record in records if record} == {Trust.INFERRED}
     assert None not in records
+
+
+def test_talk_of_an_old_program_that_looked_before_has_its_own_numbers(
+    old: WorkspaceStore,
+) -> None:
+    """It adds a message under the lock, for which talk waits until the channel is taken over."""
+    store = opened(old, DM)
+    store.make_channel()
+    log = store.folder / "log.jsonl"
+    said = [Message.user("from the new one", id="new", time=NOW, speaker="Alice")]
+    with OldProgram(store.folder).lock():
+        number = len(log.read_bytes().splitlines()) + 1
+        writer = threading.Thread(target=store.append, args=(said,))
+        writer.start()
+        writer.join(0.2)
+        late = {"id": "late", "n": number, "ts": NOW.isoformat(), "role": "user", "content": "x"}
+        with log.open("ab") as file:
+            file.write(json.dumps(late).encode() + b"\n")
+    writer.join()
+    numbers = {message.id: message.number for message in store.transcript.messages()}
+    assert (numbers["late"], numbers["new"]) == (6, 7)

@@ -10,8 +10,8 @@ from pipimem import Message, Pipimem, StoreError
 from pipimem.errors import WorkspaceError
 from pipimem.runtime.bot_process import process_lock, take_in_arrivals
 from pipimem.store.channel import ChannelStore
-from pipimem.text import json_lines
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.text import json_lines
 
 from tests.runtime.building import MORNING, workspace
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pipimem.notes.kinds import NOTE_FILES, etag
@@ -35,7 +36,8 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.disk.syscalls import read_if_there, store_errors, sync_folder
-from pipimem.store.forget.plan import Plan
+from pipimem.store.forget.places import Plan, marks_of
+from pipimem.store.forget.targets import ForgetTargets, lines_that_go
 from pipimem.store.upgrade.old_state import (
     CLOSED,
     JOURNAL,
@@ -51,6 +53,7 @@ from pipimem.text import json_lines
 from pipimem.text.dates.bounds import local
 from pipimem.text.folding import folded, folded_as_shown
 from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.markdown.lines import split_lines
 
 UPGRADE = "upgrade"
 """The task of the change that a takeover is."""
@@ -76,7 +79,7 @@ def read_into(state: ChannelState, folder: Path, root: Path) -> dict[str, str]:
         time = local(datetime.fromtimestamp(mark / 10**9, UTC)).isoformat(timespec="seconds")
         changes.append(_upgrade(old, state.texts, old.ledger.sequence or 1, time, ""))
     plan, _ = _read_plan(folder / ".pipimem" / _PLAN)
-    state.fill(old.ledger, changes, old.texts, old.forgotten, plan)
+    state.fill(old.ledger, changes, old.texts, old.forgotten, encoded(plan) if plan else None)
     return {state.etag(text): etag(text)[:TAG_LENGTH] for text in old.heads.values()}
 
 
@@ -98,7 +101,8 @@ def take_over(
         time = now.isoformat(timespec="seconds")
         number = old.ledger.sequence + 1
         changes = [*old.changes, _upgrade(old, state.texts, number, time, problem)]
-        state.fill(old.ledger, changes, old.texts, old.forgotten, plan)
+        marks = _marks_of(plan, old, state.texts.key, now)
+        state.fill(old.ledger, changes, old.texts, marks, encoded(plan) if plan else None)
     _remove_old_files(own)
 
 
@@ -135,7 +139,36 @@ def _upgrade(old: OldState, texts: Texts, sequence: int, time: str, problem: str
     )
 
 
-def _read_plan(path: Path) -> tuple[Mapping[str, object] | None, str]:
+class _OldPlan(Struct, frozen=True):
+    """The texts, and the ids of messages and entries, that are to be forgotten.
+
+    `lines` are entries that stood before. A plan without `inside_words` was written when texts were
+    looked for inside words, too.
+    """
+
+    texts: tuple[str, ...]
+    messages: tuple[str, ...]
+    ids: tuple[str, ...]
+    keep_transcript: bool
+    actor: str
+    inside_words: bool = True
+    lines: tuple[str, ...] = ()
+
+    @property
+    def targets(self) -> ForgetTargets:
+        """What is removed; the texts are folded again, for an older version folded less."""
+        return ForgetTargets(
+            tuple(map(folded, self.texts)),
+            frozenset(self.messages),
+            self.inside_words,
+            dict.fromkeys(map(folded_as_shown, self.lines), ""),
+            frozenset(self.ids),
+            self.keep_transcript,
+            self.actor,
+        )
+
+
+def _read_plan(path: Path) -> tuple[Plan | None, str]:
     """Read the plan of a forgetting that was cut off, and what is wrong with it.
 
     One with a wrong byte, or with an empty text, would remove what nobody named.
@@ -148,14 +181,23 @@ def _read_plan(path: Path) -> tuple[Mapping[str, object] | None, str]:
         value = json_lines.value(data)
         value = None if value is None or "sum" in value else value
     try:
-        plan = decoded(Plan, value)
+        plan = Plan(decoded(_OldPlan, value).targets)
     except CodecError:
         plan = None
-    if plan is None or not all(plan.texts):
+    if plan is None or not all(plan.targets.texts):
         return None, "A forgetting that was cut off cannot be read: forget again what is to go."
-    # An older version folded less.
-    texts, lines = map(folded, plan.texts), map(folded_as_shown, plan.lines)
-    return encoded(replace(plan, texts=tuple(texts), lines=tuple(lines))), ""
+    return plan, ""
+
+
+def _marks_of(plan: Plan | None, old: OldState, key: bytes, now: datetime) -> dict[str, int]:
+    """Return when each line was forgotten, by its mark, with those that are to go now."""
+    if plan is None:
+        return dict(old.forgotten)
+    lines: set[str] = set()
+    for text in old.texts:
+        edits = [block.edit for block in plan.targets.held_in(text)]
+        lines |= lines_that_go(split_lines(text), edits)
+    return {**old.forgotten, **dict.fromkeys(marks_of(lines, key), int(now.timestamp() * 10**9))}
 
 
 def _rename_prepared(folder: Path, root: Path, old: OldState, texts: Texts) -> None:
