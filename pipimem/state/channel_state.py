@@ -15,16 +15,14 @@ from msgspec.structs import replace
 from pipimem.errors import CommitUnsure, DamagedState, LockLost
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger
-from pipimem.notes.operations import Author
 from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
-from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.change_rows import changes_after, put_change, versions_of
+from pipimem.state.changes import FORGET, ChangeRecord
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
-from pipimem.state.rows import Database, Row, Rows, Schema, shown_value
+from pipimem.state.rows import Database, Rows, Schema, shown_value
 from pipimem.state.texts import Texts
-from pipimem.text import json_lines
 from pipimem.text.dates.bounds import later
-from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.line_edits import shared_ends
 
 _log = logging.getLogger("pipimem")
@@ -151,7 +149,7 @@ class ChannelState:
             return
         self.is_lost = False
         known = self.ledger.sequence
-        fresh = self._changes(rows, known) if 0 < known <= newest else []
+        fresh = changes_after(rows, known) if 0 < known <= newest else []
         if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
             self._reset(stored_ledger(rows, newest))
         for change in fresh:
@@ -225,7 +223,7 @@ class ChannelState:
     ) -> Iterator[tuple[Sequence[int], bool]]:
         is_older = not before
         passed: set[str] = set()
-        versions = _versions(rows, file)
+        versions = versions_of(rows, file)
         for place, version in enumerate(versions):
             is_fresh = version.on_disk and version.after not in passed
             if is_older and is_fresh and (place > 0 or is_placed):
@@ -247,7 +245,7 @@ class ChannelState:
     def count_unplaced(self, file: File) -> int:
         """Return how many changes, from the newest but one on, left texts that a file never had."""
         with self._reading() as rows:
-            versions = _versions(rows, file)[1:] if rows else []
+            versions = versions_of(rows, file)[1:] if rows else []
         placed = (number for number, version in enumerate(versions) if version.on_disk)
         return next(placed, len(versions))
 
@@ -266,7 +264,7 @@ class ChannelState:
             number = rows.all(_NUMBER_OF, str(file), etag)[0][0] if rows else None
             if rows is None or number is None:
                 return None
-            found = [each for each in self._changes(rows, number - 1) if each.sequence == number]
+            found = [each for each in changes_after(rows, number - 1) if each.sequence == number]
         return found[0] if found else None
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────
@@ -274,13 +272,7 @@ class ChannelState:
     def changes(self, after: int = 0) -> list[ChangeRecord]:
         """Return the changes that are kept, oldest first; those after a number."""
         with self._reading() as rows:
-            return self._changes(rows, after) if rows else []
-
-    def _changes(self, rows: Rows, after: int) -> list[ChangeRecord]:
-        files: dict[int, dict[File, FileChange]] = {}
-        for number, *version in rows.all(_VERSIONS_AFTER, after):
-            files.setdefault(number, {})[File(version[0])] = _file_change(version[1:])
-        return [_change(row, files.get(row[0], {})) for row in rows.all(_CHANGES_AFTER, after)]
+            return changes_after(rows, after) if rows else []
 
     def archived_with(self, file: File) -> ChangeRecord | None:
         """Return the change that left the newest text of a file if it archived something."""
@@ -384,6 +376,32 @@ class ChannelState:
         """Return about how many bytes the past texts have."""
         return sum(int(rows.all(statement)[0][0]) for statement in _SIZES)
 
+    def fill(
+        self,
+        ledger: Ledger,
+        changes: Sequence[ChangeRecord],
+        texts: Iterable[str],
+        forgotten: Mapping[str, int],
+        plan: Mapping[str, object] | None,
+    ) -> None:
+        """Write what an older format kept into a new database, in one transaction.
+
+        `ledger` is that of the newest change, `texts` those that the changes name. `forgotten` has
+        when each line was forgotten, and `plan` is that of a forgetting that has not ended.
+        """
+        with self._writing() as rows:
+            for text in texts:
+                self.texts.put(rows, text)
+            for change in changes:
+                put_change(rows, replace(change, id=urandom(8).hex()))
+            whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
+            write_ledger(rows, Ledger(), ledger, whole)
+            rows.run_many(_ADD_FORGOTTEN, forgotten.items())
+            put_value(rows, _PLAN, plan)
+        self._is_read = False
+        self.texts.clear()
+        self.catch_up()
+
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -455,7 +473,7 @@ class ChannelState:
         rows.run("delete from forgotten_line where time < ?", now - _MARKS_KEPT)
         rows.run_many("delete from forgotten_line where mark = ?", fresh)
         rows.run_many(
-            "insert into forgotten_line (mark, time) values (?, ?)",
+            _ADD_FORGOTTEN,
             [(mark, now) for (mark,) in fresh],
         )
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
@@ -484,16 +502,7 @@ class ChannelState:
     def _put(self, rows: Rows, ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
         for change in changes:
             after = ledger.after(change.delta, change.sequence)
-            detail = json_lines.line(encoded(change))
-            rows.run(
-                "insert into change (number, id, time, task, author, detail) "
-                "values (?, ?, ?, ?, ?, ?)",
-                *(change.sequence, change.id, change.time, change.task, str(change.author), detail),
-            )
-            for file, each in change.files.items():
-                rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
-                rows.run("delete from head where file = ?", str(file))
-                rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
+            put_change(rows, change)
             write_ledger(rows, ledger, after, change.delta)
             ledger = after
         return ledger
@@ -506,22 +515,9 @@ class ChannelState:
         return found == [(change.id,)]
 
 
-_VERSIONS_AFTER = (
-    "select number, file, before, after, displaces, saved, on_disk from version where number > ?"
-)
-_VERSIONS_OF = (
-    "select before, after, displaces, saved, on_disk from version where file = ? "
-    "order by number desc"
-)
-_CHANGES_AFTER = (
-    "select number, id, time, task, author, detail from change where number > ? order by number"
-)
 _NUMBER_OF = "select max(number) from version where file = ? and after = ?"
 _NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"
-_ADD_VERSION = (
-    "insert into version (number, file, before, after, displaces, saved, on_disk) "
-    "values (?, ?, ?, ?, ?, ?, ?)"
-)
+_ADD_FORGOTTEN = "insert into forgotten_line (mark, time) values (?, ?)"
 _FIRST_SINCE = "select min(number) from change where substr(time, 1, 10) >= ?"
 _DROP_TEXTS = (
     "delete from text where etag not in (select etag from head) "
@@ -560,11 +556,6 @@ def _newest(rows: Rows) -> int:
     return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
 
 
-def _versions(rows: Rows, file: File) -> list[FileChange]:
-    """Return the changes of a file, newest first."""
-    return [_file_change(row) for row in rows.all(_VERSIONS_OF, str(file))]
-
-
 def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
     """Give texts that were edited their new etags wherever they are named."""
     if not renamed:
@@ -578,22 +569,3 @@ def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
     for file, etag in rows.all("select file, etag from head"):
         if etag in renamed:
             rows.run("update head set etag = ? where file = ?", renamed[etag], file)
-
-
-def _columns(change: FileChange) -> tuple[object, ...]:
-    return change.before, change.after, change.displaces, change.saved, int(change.on_disk)
-
-
-def _file_change(row: Sequence[object]) -> FileChange:
-    before, after, displaces, saved, on_disk = row
-    return FileChange(str(before), str(after), str(displaces), str(saved), on_disk=bool(on_disk))
-
-
-def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
-    number, name, when, task, author, detail = row
-    fields = json_lines.value(bytes(detail)) or {}
-    fields |= {"sequence": number, "id": name, "time": when, "task": task, "author": author}
-    try:
-        return replace(decoded(ChangeRecord, fields), files=files)
-    except CodecError:  # written by a newer version with other values; what it did is kept
-        return ChangeRecord(number, when, task, Author(author), files=files, id=name)

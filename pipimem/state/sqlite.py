@@ -12,7 +12,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -262,6 +262,43 @@ class SqliteDatabase(Struct, frozen=True):
                     f"{_SECONDS:.0f} s. Close what has the file open."
                 ) from error
             raise StoreError(f"Cannot {action} {self.path}: {_reason(error)}") from error
+
+
+class MemoryDatabase(Struct):
+    """A database in memory, for what an older format keeps in files. Nothing reaches the disk.
+
+    `stamped` returns the stamp of these files.
+    """
+
+    schema: Schema
+    stamped: Callable[[], tuple[int, ...]]
+    _db: sqlite3.Connection | None = None
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return the stamp of the files that it was filled from."""
+        return self.stamped()
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows | None]:
+        """Yield the rows; `None` before it is filled."""
+        yield None if self._db is None else _SqliteRows(self._db)
+
+    @contextmanager
+    def writing(self) -> Iterator[Rows]:
+        """Yield the rows of a new database."""
+        # Threads use it one after the other: whoever reads a channel holds its mutex.
+        db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        for statement in self.schema.tables:
+            db.execute(statement)
+        yield _SqliteRows(db)
+        self._db = db
+
+    def damage(self) -> str:
+        """Return that nothing is wrong: memory does not rot."""
+        return ""
+
+    def set_aside(self) -> None:
+        """Do nothing: there is no file."""
 
 
 class _SqliteRows:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -27,7 +28,7 @@ from pipimem.notes.ledger import UNKNOWN, Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
 from pipimem.state.channel_state import SCHEMA, ChannelState
-from pipimem.state.sqlite import SqliteDatabase
+from pipimem.state.sqlite import MemoryDatabase, SqliteDatabase
 from pipimem.state.texts import Texts
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
@@ -44,6 +45,8 @@ from pipimem.store.identity import FORMAT, ChannelFolder, Identity, Kept
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import LOCK, PATIENCE, Transcript
+from pipimem.store.upgrade.old_state import has_old_state
+from pipimem.store.upgrade.takeover import old_stamp, read_into, take_over
 from pipimem.store.workspace import WorkspaceStore
 
 _log = logging.getLogger("pipimem")
@@ -71,6 +74,8 @@ class OpenedChannel:
     has_written: bool = False
     # Kept while other hosts may write here, too; `None` on one host.
     shared: SharedFolder | None = None
+    # Of the files of an older format, where the state is read from these.
+    _old_stamp: tuple[int, ...] | None = None
 
     @classmethod
     def open(
@@ -224,15 +229,38 @@ class OpenedChannel:
         with suppress(DatabaseUnavailable, LockTimeout):
             self.make_channel(self.patience)
 
+    @contextmanager
+    def beside_older_writers(self) -> Iterator[None]:
+        """Hold the lock of a channel that was not taken over yet.
+
+        An older pipimem that waits for it adds talk under it, and would give a number twice.
+        """
+        if self.has_written or not has_old_state(self.channel_folder.own):
+            yield
+            return
+        with self.channel_folder.lock.held():
+            yield
+
     def _refuse_moved(self) -> None:
         refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)
 
     def loaded(self) -> WorkingCopy:
-        """The working copy, read at its first use."""
+        """The working copy, read at its first use.
+
+        That of a channel of an older format is read into memory, again after each change.
+        """
+        if self._old_stamp and self._old_stamp != old_stamp(self.channel_folder.own):
+            self.working_copy, self._old_stamp = None, None
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
             beside = self.transcript.spool.watched if self.transcript.spool else ()
-            self.working_copy = WorkingCopy(folder, self.root, key, self._loaded_state(), beside)
+            state, old_tags = self._loaded_state(), {}
+            if not state.ledger.sequence and has_old_state(self.channel_folder.own):
+                self._old_stamp = old_stamp(self.channel_folder.own)
+                memory = MemoryDatabase(SCHEMA, partial(old_stamp, self.channel_folder.own))
+                state = ChannelState(memory, Texts(key), self._concluded)
+                old_tags = read_into(state, folder, self.root)
+            self.working_copy = WorkingCopy(folder, self.root, key, state, beside, old_tags)
         return self.working_copy
 
     def _loaded_state(self) -> ChannelState:
@@ -282,9 +310,10 @@ class OpenedChannel:
 
         `None` while an editor is saving.
         """
-        working_copy = self.loaded()
         if not self.has_written:
+            self._take_over(now)
             sweep(self.channel_folder.own)
+        working_copy = self.loaded()
         working_copy.state.catch_up()
         found = {file: working_copy.read_now(file) for file in NOTE_FILES}
         saving = any(
@@ -300,6 +329,17 @@ class OpenedChannel:
         clean_archive_again(working_copy, now)
         self.has_written = True
         return working_copy
+
+    def _take_over(self, now: datetime) -> None:
+        """Take the state of an older format over, if there is one. The caller holds the lock."""
+        own, folder = self.channel_folder.own, self.channel_folder.folder
+        if not has_old_state(own):
+            return
+        self.working_copy, self._old_stamp = None, None
+        state = self._loaded_state()
+        unknown = Kept(cursor=self.transcript.last_number).ledger
+        take_over(state, folder, self.root, now, unknown)
+        self.channel_folder.keep_ledger(state.ledger)
 
     def after_writing(self, now: datetime) -> None:
         """Write to `channel.json` what must outlast the state, and prune that, once a day.

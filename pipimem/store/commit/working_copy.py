@@ -76,6 +76,8 @@ class WorkingCopy:
     state: ChannelState
     # What makes notes count as others besides the notes: talk that waits beside the transcript.
     beside: tuple[Path, ...] = ()
+    # By the etag of a text the tag in the name under which an older pipimem prepared it.
+    old_tags: Mapping[str, str] = field(default_factory=dict)
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None
     # Whether the notes that were read last have edits by hand that no change has.
@@ -105,7 +107,10 @@ class WorkingCopy:
 
     def prepared(self, file: File, etag: str) -> Path:
         """Where the text of an etag waits to take its file's place."""
-        return temporary_for(self.target(file), etag)
+        path = temporary_for(self.target(file), etag)
+        if etag in self.old_tags and not os.path.lexists(path):
+            return temporary_for(self.target(file), self.old_tags[etag])
+        return path
 
     @property
     def _shared(self) -> Path:

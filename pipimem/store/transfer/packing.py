@@ -14,6 +14,8 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pipimem.errors import ArchiveError, StoreError
 from pipimem.notes.kinds import File
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store import identity
 from pipimem.store.commit.publish import is_unfinished
 from pipimem.store.disk import editor_saves, presence
@@ -26,6 +28,7 @@ from pipimem.store.transfer.manifest import (
     FORMAT,
     NAME,
     SHARED,
+    STATE_PATH,
     Manifest,
     PackedChannel,
     PackedFile,
@@ -184,7 +187,12 @@ def _pack_channel(
             store_errors("read", channel.folder),
         ):
             at_rest(held)
+            known = held.channel_folder.identity
             for name, path in paths.items():
+                if name == STATE_PATH:
+                    state = SqliteDatabase(path, SCHEMA, known.id).contents()
+                    files.append(archive.add(prefix, name, BytesIO(state), len(state)))
+                    continue
                 file = reading(path)
                 size = os.fstat(file.fileno()).st_size
                 if size > _AT_ONCE:
@@ -192,7 +200,6 @@ def _pack_channel(
                     continue
                 with file:
                     files.append(archive.add(prefix, name, file, size))
-            known = held.channel_folder.identity
         for name, file, size in large:
             files.append(archive.add(prefix, name, file, size))
     finally:
