@@ -12,7 +12,7 @@ from os import urandom
 
 from msgspec.structs import replace
 
-from pipimem.errors import CommitUnsure, DamagedState, LockLost
+from pipimem.errors import CommitUnsure, DamagedState, LockLost, LockTimeout
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger
 from pipimem.state import ledger_rows
@@ -135,6 +135,10 @@ class ChannelState:
                 return
             with self._reading() as rows:
                 self._read(rows)
+        except LockTimeout:
+            if not self._is_read:
+                raise
+            return  # another process is in the middle of a transaction: what was read serves
         except DamagedState as error:
             _log.warning("%s", error)
             stamp = self.database.stamp()

@@ -23,6 +23,8 @@ from pipimem.state.rows import Row, Rows, Schema, Values
 
 # A writer holds the channel's lock, so nobody else writes; readers are done in milliseconds.
 _SECONDS = 30.0
+# A transaction keeps readers out for its last milliseconds, one of a stopped process for longer.
+_READING_SECONDS = 2.0
 # With `full` a power cut takes the newest transaction back: the removal of the rollback journal is
 # not synced. `secure_delete` writes zeros over what is deleted; without `temp_store` and
 # `cache_spill` a part of a text might be written elsewhere first, or half a transaction before its
@@ -229,7 +231,8 @@ class SqliteDatabase(Struct, frozen=True):
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        return sqlite3.connect(address, timeout=_SECONDS, isolation_level=None, uri=True)
+        seconds = _SECONDS if mode == "rwc" else _READING_SECONDS
+        return sqlite3.connect(address, timeout=seconds, isolation_level=None, uri=True)
 
     def _has_content(self) -> bool:
         """Whether the file is there, and not empty. Raises `StoreError` for what is no file."""
@@ -258,8 +261,8 @@ class SqliteDatabase(Struct, frozen=True):
                 raise DamagedState(_damaged(self.path)) from error
             if _code(error) == sqlite3.SQLITE_BUSY:
                 raise LockTimeout(
-                    f"Cannot {action} {self.path}: another program has held it for "
-                    f"{_SECONDS:.0f} s. Close what has the file open."
+                    f"Cannot {action} {self.path}: another process holds it, and does not go on. "
+                    "End the process that has it open, or let it continue."
                 ) from error
             raise StoreError(f"Cannot {action} {self.path}: {_reason(error)}") from error
 

@@ -116,18 +116,14 @@ class OpenedChannel:
             return state.ledger
 
     def newest_message(self) -> int:
-        """The greatest number of a message that the ledger has; 0 where it cannot be read.
+        """Return the greatest number of a message that the ledger has; 0 where it is unknown.
 
-        Waits for no commit: while another thread is at work here, the files are read beside it.
+        It is that of the newest commit or an earlier one: whoever appends waits for no transaction.
         """
-        # A damaged journal is reported where it is needed; the talk must reach the disk.
+        # A damaged file is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):
-            if not self.mutex.acquire(blocking=False):
-                return self._loaded_state().ledger.newest_message
-            try:
-                return self.ledger.newest_message
-            finally:
-                self.mutex.release()
+            kept = identity.load_kept(self.channel_folder.folder)
+            return kept.newest if kept else 0
         return 0
 
     @property
