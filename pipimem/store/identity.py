@@ -320,7 +320,8 @@ class ChannelFolder:
         The caller holds the lock.
         """
         kept = Kept.of(ledger)
-        if kept == self.kept:
+        # Without a change nothing was written, and a state that was lost before is still lost.
+        if kept == self.kept or not kept.has_state:
             return
         write(self.folder, self.identity, kept)
         self.kept, self.settled = kept, stamp(_path(self.folder))

@@ -76,6 +76,11 @@ def forget(
 
 
 def _is_in_the_way(working_copy: WorkingCopy) -> StoreError:
+    for problem in working_copy.unreadable.values():
+        return StoreError(
+            f"{problem} Nothing was forgotten. `pipimem doctor --fix` puts the last good text of a "
+            "note that is no text in its place; settle a conflict by hand. Then try again."
+        )
     return StoreError(
         f"{working_copy.folder}: an editor is saving a file. Nothing was forgotten; save, and "
         "try again."

@@ -65,6 +65,7 @@ _LEFT_BEHIND = (
     f".pipimem/.*{TEMPORARY}",
     f".log*{TEMPORARY}",
 )
+_UNREADABLE = "*.md.unreadable*"
 # Nothing is written where no time is given.
 _NEVER = datetime.fromtimestamp(0, UTC)
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
@@ -199,17 +200,17 @@ def in_talk(channel: Forgetting, dry_run: bool) -> list[Held]:
 
 
 def in_left_behind(channel: Forgetting, dry_run: bool) -> list[Held]:
-    """Remove what nobody reads: damaged databases, and what a killed process left half-written."""
+    """Remove what nobody reads: what was set aside, and what a killed process left half-written.
+
+    A note that was no text, and was set aside, goes only if it holds the targets.
+    """
     folder = channel.working_copy.folder
-    paths = [path for pattern in _LEFT_BEHIND for path in sorted(folder.glob(pattern))]
-    held = [
-        Held("left_behind", path.relative_to(folder).as_posix(), 1)
-        for path in paths
-        if is_in_bytes(read_whole(path), channel.targets)
-    ]
-    for path in paths if not dry_run else ():
+    ours = [path for pattern in _LEFT_BEHIND for path in sorted(folder.glob(pattern))]
+    paths = [*ours, *sorted(folder.glob(_UNREADABLE))]
+    held = [path for path in paths if is_in_bytes(read_whole(path), channel.targets)]
+    for path in {*ours, *held} if not dry_run else ():
         remove(path)
-    return held
+    return [Held("left_behind", path.relative_to(folder).as_posix(), 1) for path in held]
 
 
 def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:

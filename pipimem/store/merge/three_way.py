@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -24,7 +24,8 @@ def merged(base: str, ours: str, theirs: str) -> str:
     if base == ours:
         return theirs
     lines = split_lines(base)
-    groups = _groups(splices_between(base, ours), splices_between(base, theirs))
+    from_ours, from_theirs = splices_between(base, ours), splices_between(base, theirs)
+    groups = _groups(from_ours, _with_headings(lines, from_ours, from_theirs))
     added = Counter(line for group in groups for splice in group.theirs for line in splice.added)
     result: list[str] = []
     at = 0
@@ -95,6 +96,35 @@ def _merged_group(lines: Sequence[str], group: _Group, added: Counter[str]) -> l
     known = frozenset(kept)
     ours = [line for splice in group.ours for line in splice.added if line not in known]
     return kept + ours
+
+
+def _with_headings(
+    lines: Sequence[str], ours: Iterable[Splice], theirs: Iterable[Splice]
+) -> Iterator[Splice]:
+    """Yield their splices, which spare the headings above what ours added.
+
+    What stays does not come under another heading. One that they reworded goes.
+    """
+    needed = {_heading_above(lines, splice.start) for splice in ours if _adds_entries(splice)}
+    for splice in theirs:
+        start, end, added = splice.start, _end(splice), splice.added
+        if not any(line.startswith("#") for line in added):
+            for heading in sorted(needed.intersection(range(start, end))):
+                yield Splice(start, tuple(lines[start:heading]), added)
+                start, added = heading + 1, ()
+        yield Splice(start, tuple(lines[start:end]), added)
+
+
+def _adds_entries(splice: Splice) -> bool:
+    """Whether a splice adds lines to the section at hand, rather than one of its own."""
+    first = next(filter(str.strip, splice.added), "")
+    return bool(first) and not first.startswith("#")
+
+
+def _heading_above(lines: Sequence[str], number: int) -> int:
+    """Return the number of the nearest heading above a line; -1 for none."""
+    above = range(number - 1, -1, -1)
+    return next((place for place in above if lines[place].startswith("#")), -1)
 
 
 def _rewritten(

@@ -114,3 +114,15 @@ def test_past_the_bound_both_sides_stay() -> None:
     found = merged(base, ours, theirs).splitlines()
     assert [line for line in found if line.startswith("theirs")] == theirs.splitlines()[::2]
     assert [line for line in found if line.startswith("ours")] == ours.splitlines()[1::2]
+
+
+def test_a_line_that_stays_keeps_its_heading() -> None:
+    """Theirs took the section out, ours had added to it: the line does not come under another."""
+    base = "## Facts\n- a\n## Rules\n- b\n## Work\n- c\n"
+    ours = "## Facts\n- a\n## Rules\n- b\n- new rule\n## Work\n- c\n- new work\n"
+    assert three_way.merged(base, ours, "## Facts\n- a\n") == (
+        "## Facts\n- a\n## Rules\n- new rule\n## Work\n- new work\n"
+    )
+    assert three_way.merged(base, ours, "## Facts\n- a\n## Rules\n- b\n") == (
+        "## Facts\n- a\n## Rules\n- b\n- new rule\n## Work\n- new work\n"
+    )
