@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from datetime import date, datetime, timedelta
+from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from pipimem.notes.message import Message
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
 
 UNKNOWN = "said by: unknown"
@@ -219,17 +218,3 @@ def _merged(old: Mapping[str, V], changes: Mapping[str, V | None]) -> Mapping[st
     if not changes:
         return old
     return {name: value for name, value in {**old, **changes}.items() if value is not None}
-
-
-def fresh_ledger(messages: Iterable[Message], history_end: datetime | None) -> Ledger:
-    """A ledger for a channel whose own state is gone: what HISTORY.md covers was consolidated.
-
-    `history_end` is the end of its newest block, `None` where it has none.
-    """
-    if history_end is None:
-        return Ledger()
-    covered = 0
-    for message in messages:
-        if message.time is not None and message.time <= history_end:
-            covered = message.number
-    return Ledger(cursor=covered, boundary=covered, refreshed=covered, epoch_start=covered)

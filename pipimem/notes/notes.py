@@ -42,11 +42,6 @@ def blocks(note: Note) -> tuple[HistoryBlock, ...]:
     return tuple(found)
 
 
-def newest_end(note: Note) -> datetime | None:
-    """The end of the newest block that is no fold: everything up to here was consolidated."""
-    return max((block.end for block in blocks(note) if block.end and not block.month), default=None)
-
-
 class Note(Struct, frozen=True):
     """One file as it was read; an absent file is an empty text."""
 

@@ -17,7 +17,6 @@ from msgspec import structs
 from pipimem.errors import (
     ChannelError,
     DatabaseUnavailable,
-    LockLost,
     LockTimeout,
     PipimemError,
     StoreError,
@@ -378,15 +377,6 @@ class OpenedChannel:
                 return
             with self.channel_folder.lock.held():
                 yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
-
-    @property
-    def is_lock_lost(self) -> bool:
-        """Whether another holder took the lock from this thread."""
-        try:
-            self.channel_folder.lock.check()
-        except LockLost:
-            return True
-        return False
 
 
 def _transcript(workspace: WorkspaceStore, ours: ChannelFolder) -> Transcript:

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from msgspec.structs import replace
 from pipimem.notes.entry import Entry
-from pipimem.notes.notes import blocks, newest_end
+from pipimem.notes.notes import blocks
 
 from tests.notes.building import notes_of
-
-
-def test_the_newest_end_ignores_folds() -> None:
-    """Where consolidation stands is told by the newest block that is no fold."""
-    note = notes_of(
-        history="## 2026-04 · F\n\n- x\n\n## 2026-03-02 09:10–18:20 +08:00 · T\n\n- y\n"
-    ).history
-    assert newest_end(note) == datetime.fromisoformat("2026-03-02T18:20+08:00")
-    assert [block.heading for block in blocks(note)] == [
-        "2026-04 · F",
-        "2026-03-02 09:10–18:20 +08:00 · T",
-    ]
 
 
 def test_the_blocks_of_a_long_history_are_found_in_one_pass() -> None:

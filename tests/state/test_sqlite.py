@@ -150,9 +150,9 @@ def test_a_read_only_place_can_be_read(database: SqliteDatabase) -> None:
         database.path.parent.chmod(0o700)
 
 
-def test_a_copy_is_whole(database: SqliteDatabase, tmp_path: Path) -> None:
+def test_its_bytes_are_a_whole_database(database: SqliteDatabase, tmp_path: Path) -> None:
     put(database, b"a")
-    database.copy_to(tmp_path / "copy.db")
+    (tmp_path / "copy.db").write_bytes(database.contents())
     copy = SqliteDatabase(tmp_path / "copy.db", SCHEMA, "room")
     assert words(copy) == [b"a"]
     assert copy.damage() == ""
