@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -66,6 +67,12 @@ class Database(Protocol):
 
     def damage(self) -> str:
         """Return what the database's own check finds wrong with it; empty for nothing."""
+
+    def contents(self) -> bytes:
+        """Return the bytes of the database, as far as this program can see them."""
+
+    def copy_to(self, path: Path) -> None:
+        """Write a whole copy as a new `state.db`."""
 
     def set_aside(self) -> None:
         """Give a damaged database another name, so that the next writer begins a new one."""

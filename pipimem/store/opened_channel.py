@@ -24,8 +24,7 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import UNKNOWN, Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
-from pipimem.state.channel_state import SCHEMA, ChannelState
-from pipimem.state.sqlite import SqliteDatabase
+from pipimem.state.channel_state import ChannelState
 from pipimem.state.texts import Texts
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
@@ -33,7 +32,6 @@ from pipimem.store.commit.publish import publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, read_text, real_path, sweep
-from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
 from pipimem.store.forget.cleaning import clean_archive_again
@@ -46,7 +44,6 @@ from pipimem.store.workspace import WorkspaceStore
 _PAUSE = 0.05
 # The record of an entry whose own is lost.
 _OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
-STATE = "state.db"
 _Test = Callable[[WorkingCopy], bool]
 
 
@@ -57,7 +54,7 @@ class OpenedChannel:
     Whoever uses the working copy holds `mutex`; whoever writes does so inside `writing`.
     """
 
-    root: Path
+    workspace: WorkspaceStore
     channel_folder: ChannelFolder
     transcript: Transcript
     mutex: threading.RLock = field(default_factory=threading.RLock)
@@ -65,8 +62,6 @@ class OpenedChannel:
     working_copy: WorkingCopy | None = None
     # Whether this object has held the lock to write.
     has_written: bool = False
-    # Kept while other hosts may write here, too; `None` on one host.
-    shared: SharedFolder | None = None
 
     @classmethod
     def open(
@@ -93,10 +88,15 @@ class OpenedChannel:
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
         ours.kept = kept
         transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
-        opened = cls(workspace.root, ours, transcript, shared=workspace.shared(folder))
+        opened = cls(workspace, ours, transcript)
         if create:
             opened.make_for_talk()
         return opened
+
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return self.workspace.root
 
     @property
     def ledger(self) -> Ledger:
@@ -189,13 +189,14 @@ class OpenedChannel:
     def loaded(self) -> WorkingCopy:
         """The working copy, read at its first use."""
         if self.working_copy is None:
-            folder, key = self.channel_folder.folder, self.channel_folder.identity.key
-            path, owner = self.channel_folder.own / STATE, self.channel_folder.identity.id
-            database = SqliteDatabase(path, SCHEMA, owner)
-            state = ChannelState(database, Texts(key), self._concluded)
+            folder, identity = self.channel_folder.folder, self.channel_folder.identity
+            database = self.workspace.database_of(self.channel_folder.own, identity)
+            state = ChannelState(database, Texts(identity.key), self._concluded)
             state.catch_up()
             beside = self.transcript.spool.watched if self.transcript.spool else ()
-            self.working_copy = WorkingCopy(folder, self.root, key, state, beside)
+            self.working_copy = WorkingCopy(
+                folder, self.root, identity.key, state, beside, self.workspace.revalidate
+            )
         return self.working_copy
 
     def _concluded(self) -> tuple[Ledger, bool]:

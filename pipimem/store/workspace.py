@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +17,9 @@ from pipimem import resources
 from pipimem.errors import ChannelError, StoreError, UnreadableNote, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.settings import FleetSettings, Settings, settings_from
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.rows import Database
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store import identity
 from pipimem.store.caches import stamped
 from pipimem.store.disk import presence
@@ -33,8 +36,8 @@ from pipimem.store.disk.files import (
 )
 from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
-from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
+from pipimem.store.identity import Identity
 from pipimem.store.job_failures import Problem, Problems
 from pipimem.store.usage_ledger import UsageStore, usage_lines
 
@@ -123,9 +126,16 @@ class WorkspaceStore:
         """Where talk waits while a channel cannot be written to; `None` on one host."""
         return self.fleet.spool_in(folder) if self.fleet else None
 
-    def shared(self, folder: Path) -> SharedFolder | None:
-        """A channel's folder as several hosts share it, while it is kept; `None` on one host."""
-        return self.fleet.share(folder) if self.fleet else None
+    def database_of(self, own: Path, channel: Identity) -> Database:
+        """The database of the state of a channel whose `.pipimem/` is `own`."""
+        if self.fleet is not None:
+            return self.fleet.database_of(own, channel.id, channel.key)
+        return SqliteDatabase(own / "state.db", SCHEMA, channel.id)
+
+    @property
+    def revalidate(self) -> Callable[[Path], None] | None:
+        """Has the file system look anew at what other hosts wrote in a folder; `None` on one."""
+        return self.fleet.revalidate if self.fleet else None
 
     def folder_of(self, channel_id: str) -> Path:
         """Where the folder of a channel is, or would be."""
@@ -163,12 +173,19 @@ class WorkspaceStore:
             lock = self.make_lock(own / "lock")
             with lock.held() if presence.is_folder(own) else nullcontext():
                 lock.check()
+                self._drop_rows(own)
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)
         self.finish_removals()
         for problem in self.problems.all():
             if problem.channel == folder.name:
                 self.problems.remove(problem.job, problem.channel)
+
+    def _drop_rows(self, own: Path) -> None:
+        """Remove what the database of a fleet has of a channel, whose lock is held."""
+        known = identity.load(own.parent) if self.fleet else None
+        if known is not None:
+            self.database_of(own, known).set_aside()
 
     def removed(self) -> tuple[Path, ...]:
         """What is left of channels whose removal a crash cut off. Raises `StoreError`."""

@@ -1,18 +1,24 @@
--- What several hosts agree on. No text of any conversation: ids, numbers, times.
+-- What several hosts agree on. The tables of channels are made in `pipimem_rows`, and seen through
+-- views in `pipimem`.
 create schema if not exists pipimem;
+create schema if not exists pipimem_rows;
+-- The locks of version 0.2, which no host of this version asks for.
+drop table if exists pipimem.channel;
 
--- A lock that hosts take in turn. `fence` grows with each new owner. `taken_over`: an owner before
--- this one never gave it back, and may still be writing. `next_owner` waits for it.
-create table if not exists pipimem.channel (
+-- A lock that hosts take in turn. `fence` grows with each hold. `taken_over`: a holder before this
+-- one never gave it back, and may still be writing. `waiter` is next. `changed` is when the last
+-- transaction under the lock was, in nanoseconds since 1970, and `writes` grows with each writing.
+create table if not exists pipimem.lease (
     id text primary key,
     fence bigint not null,
-    owner text not null,
-    attempt text not null default '',
-    held boolean not null,
-    taken_over boolean not null default false,
+    holder text not null,
+    last_holder text not null default '',
     until timestamptz not null,
-    next_owner text not null default '',
-    next_until timestamptz not null default '-infinity'
+    taken_over boolean not null default false,
+    waiter text not null default '',
+    waiting_until timestamptz not null default '-infinity',
+    changed bigint not null default 0,
+    writes bigint not null default 0
 );
 -- When the idle work of a channel is due, and the mark of its files as they were last seen.
 create table if not exists pipimem.visit (

@@ -130,7 +130,8 @@ class FleetWorker:
         loop = asyncio.get_running_loop()
         with anyio.CancelScope() as scope:
             stop = partial(loop.call_soon_threadsafe, scope.cancel)
-            with self.fleet.listener.stopping(folder, stop):
+            name = self.fleet.job_lock_name(folder)
+            with self.fleet.leases.stopping(name, stop):
                 await self._done(folder, kind, channel)
         if scope.cancelled_caught:
             await to_thread.run_sync(self.fleet.visits.set, folder, RETRY_AFTER_CANCEL)

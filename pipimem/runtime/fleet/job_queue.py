@@ -17,9 +17,11 @@ from procrastinate.exceptions import AlreadyEnqueued, ConnectorException
 from procrastinate.schema import SchemaManager
 
 from pipimem.errors import StoreError
-from pipimem.resources import fleet_rights, fleet_schema
+from pipimem.resources import fleet_rights
 from pipimem.runtime.fleet.overview import queue_name
-from pipimem.store.fleet.database import Database
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import Connections
+from pipimem.state.postgres import make_tables as statements
 
 _TASK = "pipimem.idle_job"
 # A worker tells that it lives every 10 s; one that was silent for so many seconds is gone.
@@ -157,13 +159,14 @@ def _unreachable(error: Exception) -> StoreError:
     return StoreError(f"the database of the fleet did not answer: {type(cause).__name__}")
 
 
-async def make_tables(database: Database) -> None:
+async def make_tables(database: Connections) -> None:
     """Makes the tables that are missing. Raises `StoreError`."""
-    await to_thread.run_sync(database.create)
+    await to_thread.run_sync(database.create, SCHEMA)
     await JobQueue.create(database.address)
 
 
 def tables_sql(role: str) -> str:
     """What an administrator runs once: all tables, then the rights of a role."""
-    tables = str(SchemaManager.get_schema())
-    return "\n".join((fleet_schema(), tables, fleet_rights().replace("pipimem_bot", role)))
+    ours = [f"{statement};" for statement in statements(SCHEMA)]
+    rights = fleet_rights().replace("pipimem_bot", role)
+    return "\n".join((*ours, str(SchemaManager.get_schema()), rights))

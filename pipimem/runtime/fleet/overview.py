@@ -12,9 +12,9 @@ from pipimem.store.health.finding import Finding, wrong
 
 # The name of an owner ends with its process and a random part.
 _HOSTS = """
-    select regexp_replace(owner, '-[0-9]+-[0-9a-f]+$', ''),
-           count(*) filter (where held and until > clock_timestamp()), max(until)
-    from pipimem.channel where id ^@ %(beginning)s group by 1 order by 1
+    select regexp_replace(last_holder, '-[0-9]+-[0-9a-f]+$', ''),
+           count(*) filter (where holder <> '' and until > clock_timestamp()), max(until)
+    from pipimem.lease where id ^@ %(beginning)s group by 1 order by 1
 """
 _HAS_QUEUE = "select to_regclass('procrastinate_jobs') is not null"
 _QUEUE = """

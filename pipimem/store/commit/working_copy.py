@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +49,8 @@ class WorkingCopy:
     state: ChannelState
     # What makes notes count as others besides the notes: talk that waits beside the transcript.
     beside: tuple[Path, ...] = ()
+    # Has the file system look anew at what other hosts wrote in the folder; `None` on one host.
+    revalidate: Callable[[Path], None] | None = None
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None
     # Whether the notes that were read last have edits by hand that no change has.
@@ -256,7 +258,10 @@ class WorkingCopy:
         self._parsed.clear()
 
     def _look(self) -> tuple[tuple[int, ...] | None, ...]:
-        return (*map(stamp, self._watched), self.state.stamp())
+        state = self.state.stamp()
+        if self.revalidate is not None and (not self._stamps or state != self._stamps[-1]):
+            self.revalidate(self.folder)
+        return (*map(stamp, self._watched), state)
 
     def _read(self, path: Path) -> TextFile:
         mark = stamp(path)

@@ -17,7 +17,8 @@ from pipimem.store import identity
 from pipimem.store.commit.publish import is_unfinished
 from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.exchange import put_new
-from pipimem.store.disk.files import HALF, remove, resolved, temporary_for
+from pipimem.store.disk.fencing import HALF
+from pipimem.store.disk.files import remove, resolved, temporary_for
 from pipimem.store.disk.syscalls import FILE_MODE, opened, reading, store_errors, sync_folder
 from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transfer.manifest import (
