@@ -3,13 +3,13 @@ is counted.
 
 usage: python -m benchmarks.soak [--channels N] [--days N] [--seed N] [--talks N]
 
-The clock is simulated; files, journal, scheduler, budget and breaker are the real ones. The model
+The clock is simulated; files, state, scheduler, budget and breaker are the real ones. The model
 is a function that answers as the prompts ask, and in a third of the cases as models do: late, busy,
 cut off, in prose, with foreign ids, with ten thousand operations. At the end:
 
 - every text that was remembered on request stands in MEMORY.md or its archive, unless a hand took
   it out;
-- every entry the journal says was added is there, unless the journal says who took it out;
+- every entry that a change added is there, unless a change says who took it out;
 - every message is in the log, once;
 - the usage ledger holds each attempt, and its tokens are what the model billed.
 """
@@ -36,7 +36,6 @@ from pipimem.errors import ModelTimeout, ModelUnavailable
 from pipimem.llm import litellm_client
 from pipimem.llm.request import Completion, ContextOverflow, ModelBusy, ModelRequest, Price
 from pipimem.notes.kinds import File
-from pipimem.notes.notes import Note
 from pipimem.runtime.channel import upkeep_of
 from pipimem.store.workspace import WorkspaceStore
 
@@ -276,7 +275,7 @@ class Soak:
                     f"remember hall {told.messages} opens at {self.chance.randrange(24)}:00, "
                     f"key {len(told.asked)}"
                 )
-                if (await channel.notes.remember(text, speaker="Dana")).outcome.changes:
+                if (await channel.notes.remember(text, speaker="Dana")).changes:
                     told.asked.add(text)
                     self.done["remembered"] += 1
             case "compact":
@@ -344,7 +343,7 @@ async def counted(soak: Soak) -> Counter[str]:
         for name, told in soak.told.items():
             channel = await pipimem.channel(name)
             notes, store = await upkeep_of(channel).notes(), upkeep_of(channel).store
-            archive = Note.read(File.ARCHIVE, store.archive_text(), store.key)
+            archive = store.archive()
             present = {entry.text for entry in (*notes.memory.entries, *archive.entries)}
             lost["asked for"] += len(told.asked - present - told.taken_out)
             added: Counter[str] = Counter()

@@ -15,15 +15,12 @@ umask 077
 # One question a channel at most; what has nothing to do costs nothing. `pipimem undo` takes a change back.
 pipimem --workspace "$workspace" maintain || failed=1
 
-# Files are exchanged whole, so a copy made while a bot runs opens like one after a crash.
+# Not with tar or rsync: a copy of a database that is made while a bot writes to it may be none.
 mkdir -p "$backups"
-pack=$backups/memory-$(date +%F).tar.gz
-tar --create --gzip --file "$pack.part" --directory "$(dirname "$workspace")" "$(basename "$workspace")"
-packed=$?
-# 1: a file changed while it was read, which is what a running bot does.
-if [ "$packed" -le 1 ]; then
+pack=$backups/memory-$(date +%F).zip
+if pipimem --workspace "$workspace" export "$pack.part"; then
     mv "$pack.part" "$pack"
-    find "$backups" -name 'memory-*.tar.gz' -mtime +"$keep_days" -delete
+    find "$backups" -name 'memory-*.zip' -mtime +"$keep_days" -delete
 else
     rm -f "$pack.part"
     echo "the workspace was not packed" >&2

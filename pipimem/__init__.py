@@ -82,7 +82,7 @@ _MOVED = {
     ),
     "pipimem.errors": (
         "AnswerRefused ArchiveError CannotTakeBack ChannelError ChannelMoved DatabaseUnavailable "
-        "JournalError LockLost LockTimeout ModelTimeout ModelUnavailable NoProgress SettingsError "
+        "LockLost LockTimeout ModelTimeout ModelUnavailable NoProgress SettingsError "
         "TranscriptError UnreadableNote WorkspaceError"
     ),
     "pipimem.logs": "JsonLogFormatter OperationLog",
@@ -100,6 +100,7 @@ _MOVED = {
 # What 0.2 offered here under another name: where the type is, and what it is called now.
 _RENAMED = {
     "Bullet": ("pipimem.notes.operations.Bullet", "pipimem.assistant.HistoryItem"),
+    "JournalError": ("pipimem.errors.DamagedState", "pipimem.errors.DamagedState"),
     "NoteFiles": ("pipimem.runtime.notes.ChannelNotes", "pipimem.ChannelNotes"),
     "Over": ("pipimem.sidecar.tasks.Outdated", "pipimem.assistant.Outdated"),
     "TranscriptPages": ("pipimem.runtime.talk.ChannelTalk", "pipimem.ChannelTalk"),

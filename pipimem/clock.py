@@ -16,7 +16,7 @@ def _wall() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Times with an offset: `now` of the conversation, `wall` real (budgets, journal).
+    """Times with an offset: `now` of the conversation, `wall` real (budgets, changes).
 
     They differ only in a replay, which lives in the time of the recorded messages. `monotonic`
     gives seconds for intervals.

@@ -13,7 +13,8 @@ PipimemError
 │   ├── LockTimeout          another process holds the channel for too long
 │   ├── LockLost             the lock was taken by another, or its file replaced, while it was held
 │   ├── DatabaseUnavailable  the database of a fleet does not answer
-│   └── JournalError         the journal of a channel is damaged
+│   ├── DamagedState         a `state.db` is damaged, or another channel's
+│   └── CommitUnsure         nobody knows whether a change was written
 ├── SidecarError             the model gave no answer that can be used
 │   ├── ModelUnavailable     no key, unknown model, no connection, refused
 │   ├── ModelTimeout         no answer in time
@@ -26,9 +27,11 @@ PipimemError
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from datetime import datetime
 from types import NoneType
+from typing import TYPE_CHECKING
 
 
 def described(error: BaseException) -> str:
@@ -102,12 +105,16 @@ class CommitUnsure(StoreError):
     """A transaction ended with an error, and nobody knows whether it counts: look, then go on."""
 
 
-class JournalError(StoreError):
-    """The journal of a channel is damaged beyond its last line."""
-
-
 class SidecarError(PipimemError):
-    """The model gave no answer that can be used."""
+    """The model gave no answer that can be used.
+
+    `quote` is what a provider said, who may quote what was asked: the usage ledger, in which no
+    forgetting looks, keeps the `sentence` before it alone.
+    """
+
+    def __init__(self, sentence: str = "", quote: str = "") -> None:
+        super().__init__(f"{sentence}: {quote}" if quote else sentence)
+        self.sentence = sentence
 
 
 class ModelUnavailable(SidecarError):
@@ -136,6 +143,20 @@ class CannotTakeBack(PipimemError):
 
 class NothingFound(PipimemError):
     """What was asked for is not there."""
+
+
+if not TYPE_CHECKING:  # or checkers would accept every name
+
+    def __getattr__(name: str) -> object:
+        """Return `DamagedState` by its name of 0.2, with a warning; it goes in 0.4.0."""
+        if name != "JournalError":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warnings.warn(
+            "pipimem.errors.JournalError is DamagedState now; the old name works until 0.4.0",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return DamagedState
 
 
 def worded(error: Exception) -> str:

@@ -34,7 +34,7 @@ _BAD = ("silent", "error", "blocked", "failed", "timeout", "denied", "refused")
 class JsonLogFormatter(logging.Formatter):
     """`logging.Formatter` that gives one JSON object: time, level, logger, message, what else.
 
-    `correlation` is the id under which the usage ledger and the journal know the same work;
+    `correlation` is the id under which the usage ledger and the changes know the same work;
     `trace_id` and `span_id` are there within a span of OpenTelemetry. Secrets are masked. Of an
     exception only the class and the places are kept: its words may quote a message.
     """

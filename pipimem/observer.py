@@ -35,7 +35,7 @@ class Operation:
     """One operation; what came of it is known when it has ended.
 
     `task` is the job's name, or what a commit or a model's call is for; `correlation` is that of
-    the usage ledger and the journal. `outcome` is `ok`, `error` (raised, `error` is the class),
+    the usage ledger and the changes. `outcome` is `ok`, `error` (raised, `error` is the class),
     `cancelled`, or a word of the kind's own: `silent` for a turn whose memory is broken, a
     `Receipt`'s state for a compaction, `failed` for a job, a ledger line's for a model's call.
     `records` counts entries found or changed. `cost` is in US dollars, `None` where it is unknown.

@@ -77,6 +77,16 @@ def test_a_name_of_0_2_warns_once_and_says_where_it_is(name: str) -> None:
     assert name in names_of(module)
 
 
+def test_the_error_of_a_damaged_journal_is_that_of_a_damaged_state() -> None:
+    """`except JournalError` works until 0.4.0, from both modules."""
+    vars(pipimem).pop("JournalError", None)
+    for module in (pipimem, errors):
+        with pytest.warns(DeprecationWarning, match=r"JournalError is [\w.]*DamagedState"):
+            assert module.JournalError is errors.DamagedState
+    with pytest.raises(AttributeError, match="no attribute 'Odd'"):
+        errors.Odd  # noqa: B018 - the access raises
+
+
 def test_every_error_is_in_the_docstring_of_the_tree() -> None:
     """The docstring of the errors module is the map people read."""
     assert all(name in (errors.__doc__ or "") for name in names_of("pipimem.errors"))

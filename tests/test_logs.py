@@ -120,7 +120,7 @@ async def test_ledger_and_lines_are_tied_by_one_id(
         model_on_loopback(monkeypatch),
         remembering(tmp_path, OperationLog()) as (_, channel),
     ):
-        await talk(channel, forgets=False)  # the journal would be empty
+        await talk(channel, forgets=False)  # no change would be kept
         usage = [*upkeep_of(channel).store.workspace.usages()]
         records = [*upkeep_of(channel).store.changes()]
     assert len(usage) == 2

@@ -29,7 +29,7 @@ def test_a_fixed_clock_refuses_a_time_without_offset() -> None:
 
 
 def test_a_fixed_clock_does_not_go_back() -> None:
-    """Times of a journal only grow."""
+    """Times of changes only grow."""
     with pytest.raises(ValueError, match="forward only"):
         FixedClock(START).advance(timedelta(seconds=-1))
 

@@ -22,6 +22,7 @@ from benchmarks.baseline.trees import Process, Tree, by_turns
 
 TURNS, STARTS, MEMORY = "turns and commits", "starts", "memory"
 _EDITED, _COMMITTED, _COLD, _COMMITS = 5_000, (50, 500, 5_000), (500, 5_000), 40
+_STORMS = 2
 _SIZES = "sizes"
 _COMMANDS = {
     "python -c pass": ("-c", "pass"),
@@ -43,6 +44,7 @@ def measure(table: Table, trees: Sequence[Tree], evals: Path | None, effort: Eff
     _edits(table, trees, effort)
     for size in sorted({min(size, effort.sizes[-1]) for size in _COMMITTED}):
         _commits(table, trees, effort, size)
+    _talk_beside_commits(table, trees, effort)
     _starts(table, trees, effort)
     _memory(table, trees, effort)
 
@@ -135,6 +137,20 @@ def _commits(table: Table, trees: Sequence[Tree], effort: Effort, size: int) -> 
     table.compare(TURNS, f"remember: a commit, {size:,} entries", "ms", found, _pooled("remember"))
     if size == _COMMITTED[0]:
         table.compare(TURNS, "after_turn, two messages", "ms", found, _pooled("after_turn"))
+
+
+def _talk_beside_commits(table: Table, trees: Sequence[Tree], effort: Effort) -> None:
+    numbers = count()
+
+    def once(tree: Tree) -> Any:
+        workspace, name = tree.workspace("beside commits"), f"room-{next(numbers)}"
+        given = {"channel": name, "processes": _STORMS, "samples": effort.samples}
+        return tree.child("beside_commits", workspace=workspace, **given)
+
+    found = by_turns(trees, effort.rounds, once)
+    for measured in ("append", "after_turn"):
+        name = f"{measured}, a message, beside {_STORMS} processes that commit"
+        table.compare(TURNS, name, "ms", found, _pooled(measured))
 
 
 def _starts(table: Table, trees: Sequence[Tree], effort: Effort) -> None:

@@ -4,7 +4,6 @@ step.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
@@ -27,8 +26,6 @@ from pipimem.notes.operations import (
 )
 from pipimem.store.channel import ChannelStore
 from pipimem.store.history.undo import restore, undo
-from pipimem.store.journal import journal
-from pipimem.store.journal.text_versions import Versions
 from pipimem.store.transcript import log
 from pipimem.store.workspace import WorkspaceStore
 
@@ -98,9 +95,7 @@ def silent(kind: str, *values: object) -> None:
 
 
 def lived(root: Path) -> None:
-    """A workspace with a channel that has a past: three notes, two commits, four messages, a
-    checkpoint.
-    """
+    """A workspace with a channel that has a past: three notes, two commits, four messages."""
     WorkspaceStore.init(root)
     store = ChannelStore.open(WorkspaceStore.open(root), CHANNEL, create=True, key=bytes(32))
     appended(
@@ -184,7 +179,6 @@ def three_files(store: ChannelStore) -> Decision:
 def _consolidate(root: Path, say: Say) -> None:
     store = opened(root)
     committed(store, three_files(store), say, "bob likes coffee")
-    store.checkpoint()
     committed(store, adding("carol likes milk"), say, "carol likes milk")
     store.close()
 
@@ -256,7 +250,7 @@ def _restore(root: Path, say: Say) -> None:
 
 
 def told(root: Path) -> None:
-    """A channel that was told something it will have to forget, in notes, archive, versions and
+    """A channel that was told something it will have to forget, in notes, archive, state and
     transcript.
     """
     lived(root)
@@ -277,26 +271,19 @@ def _forget(root: Path, say: Say) -> None:
     store.close()
 
 
-def many_versions(root: Path) -> None:
-    """More versions than are kept, some of them old, and a journal and a transcript that are due to
-    be set aside.
-    """
+def damaged(root: Path) -> None:
+    """A channel whose state is no database any more, and a transcript that is due to be rotated."""
     lived(root)
-    versions = Versions(root / "channels" / CHANNEL / ".pipimem" / "versions")
-    for number in range(24):
-        versions.keep(File.MEMORY, f"## Facts\n- old fact {number}\n", synced=False)
-    for number, path in enumerate(sorted(versions.paths(File.MEMORY))):
-        when = (NOW - timedelta(days=number)).timestamp()
-        os.utime(path, (when, when))
+    path = root / "channels" / CHANNEL / ".pipimem" / "state.db"
+    path.write_bytes(b"no database " * 1_000)
 
 
-def _prune(root: Path, say: Say) -> None:
+def _begin_anew(root: Path, say: Say) -> None:
     # Megabytes would cost the time of the other faults.
-    journal._ROTATE_AT = log._ROTATE_AT = 1  # noqa: SLF001
+    log._ROTATE_AT = 1  # noqa: SLF001
     store = opened(root)
     appended(store, say, Message.user("hello", id="u5"))
     committed(store, adding("bob likes coffee"), say, "bob likes coffee")
-    store.checkpoint()
     committed(store, adding("carol likes milk"), say, "carol likes milk")
     appended(store, say, Message.user("still there?", id="u6"))
     store.close()
@@ -307,7 +294,7 @@ CONSOLIDATION = Journey("a commit of three files", lived, _consolidate)
 EDIT = Journey("a hand edit taken in", edited, _commit)
 COMPACTION = Journey("the gate before a compaction", backlog, _compact, goes_on=True)
 FORGETTING = Journey("forget", told, _forget, apart=True)
-PRUNING = Journey("versions pruned, journal set aside", many_versions, _prune)
+DAMAGED = Journey("a damaged state set aside", damaged, _begin_anew)
 JOURNEYS = (
     Journey("init and a first turn", nothing, _first_turn, channel=STRANGE, goes_on=True),
     Journey("append", lived, _append),
@@ -319,5 +306,5 @@ JOURNEYS = (
     Journey("undo", lived, _undo),
     Journey("restore", lived, _restore),
     FORGETTING,
-    PRUNING,
+    DAMAGED,
 )

@@ -20,7 +20,8 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from pipimem.store.fleet.database import Database
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import FleetDatabase
 
 from benchmarks.fleet.figures import figures
 from benchmarks.fleet.freezes import FROZEN, Freezer
@@ -42,8 +43,8 @@ def main() -> int:
     if options.namespaces:
         os.environ["PIPIMEM_TEST_POSTGRES"] = Namespaces.options
     with running() as server, tempfile.TemporaryDirectory() as folder:
-        database, root = Database(server.address), Path(folder) / "bot"
-        database.create()
+        database, root = FleetDatabase(server.address), Path(folder) / "bot"
+        database.create(SCHEMA)
         if options.part == "freezes":
             wrong = _freezes(Freezer(root, database), options.sample, options.seed)
         elif options.part == "storm":

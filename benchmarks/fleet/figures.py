@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.fleet.usage import Visits
 from pipimem.store.workspace import WorkspaceStore
 
@@ -30,7 +30,7 @@ _FILL = """
 
 def figures(root: Path, server: Server, rows: int) -> Iterator[tuple[str, str]]:
     """Each figure by its name."""
-    database = Database(server.address)
+    database = FleetDatabase(server.address)
     yield from _claims(server, database, rows)
     WorkspaceStore.init(root)
     text = f'[fleet]\ndatabase = "{database.address}"\nlease_seconds = {LEASE:g}\n'
@@ -40,7 +40,7 @@ def figures(root: Path, server: Server, rows: int) -> Iterator[tuple[str, str]]:
     yield f"takeover after a kill, in leases of {LEASE:g} s", _takeovers(root)
 
 
-def _claims(server: Server, database: Database, rows: int) -> Iterator[tuple[str, str]]:
+def _claims(server: Server, database: FleetDatabase, rows: int) -> Iterator[tuple[str, str]]:
     server.sql(_FILL.format(rows=rows))
     visits = Visits(database, "crowd")
     times = []

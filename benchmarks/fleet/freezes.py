@@ -19,7 +19,8 @@ from pipimem.errors import PipimemError
 from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.operations import Author
 from pipimem.settings import Settings
-from pipimem.store.fleet.database import Database
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import FleetDatabase, tables_of
 from pipimem.store.forget.verify import traces
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.history.undo import undo
@@ -33,15 +34,18 @@ from benchmarks.faults.journeys import (
     NOW,
     Journey,
     adding,
+    damaged,
     lived,
-    many_versions,
     opened,
     told,
 )
 from benchmarks.faults.shim import Call, Shim
 from benchmarks.faults.tree import Tree
 
-_EXPIRE = "update pipimem.channel set until = clock_timestamp() - interval '1 second' where held"
+_EXPIRE = """
+    update pipimem.lease set until = clock_timestamp() - interval '1 second' where holder <> ''
+"""
+_TABLES = ("pipimem.lease", *(f"pipimem_rows.{table.name}" for table in tables_of(SCHEMA)))
 _OTHER, _LAST = "the other host was here", "the last host of all"
 
 
@@ -78,7 +82,7 @@ To undo the newest record, or all since one, takes back what another host did me
 """
 
 
-_UNTOUCHED = (lived, told, many_versions)
+_UNTOUCHED = (lived, told, damaged)
 
 
 class _Stopper:
@@ -107,7 +111,7 @@ class Freezer:
     """A workspace in `root` and the database of its fleet."""
 
     root: Path
-    database: Database
+    database: FleetDatabase
 
     def prepared(self, journey: Journey) -> Tree:
         """The workspace a journey begins with, in the fleet."""
@@ -116,15 +120,32 @@ class Freezer:
         (self.root / "pipimem.toml").write_text(text)
         ended = in_child(lambda _: journey.prepare(self.root))
         assert ended.how == "done", ended
+        self._keep_rows()
         return Tree.of(self.root)
+
+    def _keep_rows(self) -> None:
+        self.database.rows("drop schema if exists kept cascade")
+        self.database.rows("create schema kept")
+        for table in _TABLES:
+            name = table.rpartition(".")[2]
+            self.database.rows(f"create table kept.{name} as select * from {table}")
+
+    def _lay_rows(self) -> None:
+        """Put back the rows that belong to the files of the prepared workspace."""
+        for table in _TABLES:
+            name = table.rpartition(".")[2]
+            self.database.rows(f"delete from {table}")
+            self.database.rows(f"insert into {table} select * from kept.{name}")
 
     def calls(self, journey: Journey, tree: Tree) -> list[str]:
         """The names of the journey's file calls, in their order."""
+        self._lay_rows()
         return calls_of(journey, tree, self.root)
 
     def frozen(self, journey: Journey, tree: Tree, at: int) -> list[str]:
         """What went wrong when the journey was suspended before its call number `at`."""
         tree.laid(self.root)
+        self._lay_rows()
         others: list[Ended] = []
 
         def work(say: Say) -> None:
@@ -190,7 +211,7 @@ class Judge:
         """All that is not; with `hand` a person had edited the files."""
         yield from self._of_messages()
         yield from self._of_entries()
-        yield from self._of_journal(hand=hand)
+        yield from self._of_changes(hand=hand)
         yield from self._of_forgetting()
         workspace = WorkspaceStore.open(self._root)
         for finding in channel_findings(workspace, self._store.folder, NOW, Settings()):
@@ -236,20 +257,17 @@ class Judge:
             f"{line!r} is there {count} times" for line, count in lines.items() if count > 1
         )
 
-    def _of_journal(self, *, hand: bool) -> Iterator[str]:
+    def _of_changes(self, *, hand: bool) -> Iterator[str]:
         records = list(self._store.changes())
         sequences = [record.sequence for record in records]
         if sequences != sorted(set(sequences)):
-            yield f"records out of order: {sequences}"
-        fences = [record.fence for record in records]
-        if fences != sorted(fences):
-            yield f"a stale record was accepted: {fences}"
+            yield f"changes out of order: {sequences}"
         kept = set(sequences)
         for (number,) in self._said("sequence"):
             if kept and number not in kept and number >= min(kept):
-                yield f"record {number} was acknowledged and is lost"
+                yield f"change {number} was acknowledged and is lost"
         if not hand and any(record.author is Author.EDITOR for record in records):
-            yield "a file was not as the journal left it"
+            yield "a file was not as the newest change left it"
 
     def _of_forgetting(self) -> Iterator[str]:
         for (text,) in self._said("forgotten"):

@@ -72,7 +72,7 @@ _EARLIER = tuple(
     for name in _MEMBERS[_value("--attacker")]
 )
 _ITEM_CHARS = 300
-# What the journal says of an item that was left out.
+# What a change says of an item that was left out.
 REFUSED = ("reads like an instruction", "out of text that nobody")
 WHERE = ("MEMORY", "as a quote", "other notes", "standing", "outside the fence")
 

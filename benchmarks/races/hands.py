@@ -104,7 +104,7 @@ class Hand:
 
     def save(self) -> None:
         """Loads where it loads, changes one or two lines, waits as people do, and saves."""
-        line = f"- {unlike(self.dice)}\n"
+        line = f"- {similar_line(self.dice)}\n"
         if self.way == "append":
             self._wait_for_a_commit()
             WAYS[self.way](self.path, line, self.dice)
@@ -156,9 +156,10 @@ class Hand:
             self.buffer = "# Memory\n\n## Facts\n\n"
 
 
-def unlike(dice: random.Random) -> str:
-    """A line that resembles no other: likeness is how a reworded bullet is told from a new one."""
-    return " ".join("".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=8)) for _ in range(4))
+def similar_line(dice: random.Random) -> str:
+    """A line that resembles many others, as lines of a list do, but is equal to none."""
+    payer, payee = dice.sample(("Ann", "Bob", "Eva", "Tom", "Ivo"), 2)
+    return f"{payer} owes {payee} {dice.randint(1, 10**6)} euros"
 
 
 def _first(lines: list[str]) -> int:

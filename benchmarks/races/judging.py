@@ -4,12 +4,12 @@ older buffer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipimem.notes.kinds import File, etag
-from pipimem.store.journal.records import JournalRecord
-from pipimem.text.markdown.line_edits import spliced
+from pipimem.notes.kinds import File
+from pipimem.notes.operations import Author
+from pipimem.store.channel import ChannelStore
 
 from benchmarks.races.hands import Save
 
@@ -27,18 +27,17 @@ class Look:
     save: int | None
 
 
-def looks(records: Iterable[JournalRecord], past: Sequence[Save]) -> Iterator[Look]:
-    """What the runtime saw of the saves, in its order, told by the journal alone."""
-    saves = {etag(save.text): number for number, save in enumerate(past)}
-    text = ""
-    for record in records:
+def looks(channel: ChannelStore, past: Sequence[Save]) -> Iterator[Look]:
+    """What the runtime saw of the saves, in its order, told by its changes alone."""
+    saves = {save.text: number for number, save in enumerate(past)}
+    for record in channel.changes():
         change = record.files.get(File.MEMORY)
         if change is None:
             continue
-        after = spliced(text, change.splices)
-        save = saves.get(change.found or change.after)
-        yield Look(record.sequence, str(record.author), text, after, save)
-        text = after
+        found = change.displaces if record.author is Author.EDITOR else change.after
+        save = saves.get(channel.text_of(found) or "")
+        before, after = channel.text_of(change.before), channel.text_of(change.after)
+        yield Look(record.sequence, str(record.author), before or "", after or "", save)
 
 
 def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
@@ -46,7 +45,7 @@ def is_ambiguous(line: str, past: Sequence[Save], seen: Sequence[Look]) -> bool:
     line.
 
     One is the hand's: it read the line and deleted it. The other begins with an older text, by the
-    journal's account, that the line had not come to yet: its writer never read the line. Both end
+    changes' account, that the line had not come to yet: its writer never read the line. Both end
     with the same bytes where those have no line that came after that text: nothing shows that its
     writer had read on. Only the first look counts, and only if it is the one that kept the line.
     """

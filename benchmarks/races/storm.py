@@ -10,7 +10,6 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from multiprocessing.process import BaseProcess
@@ -20,11 +19,10 @@ from pipimem.errors import StoreError
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.store.channel import ChannelStore
-from pipimem.store.journal.records import JournalRecord
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.machine import quantile
-from benchmarks.races.hands import Hand, unlike
+from benchmarks.races.hands import Hand, similar_line
 from benchmarks.races.judging import is_ambiguous, looks, story
 
 NOW = datetime.fromisoformat("2026-03-02T09:10:00+08:00")
@@ -86,7 +84,7 @@ def storm(
     channel = opened(root)
     dice = random.Random(seed)
     for _ in range(6):
-        channel.commit(fact(unlike(dice)), NOW)
+        channel.commit(fact(similar_line(dice)), NOW)
     path = channel.folder / File.MEMORY
     acknowledged = root / "acknowledged"
     acknowledged.touch()
@@ -105,16 +103,16 @@ def storm(
         bots.stop()
     for _ in range(2):  # the second finds what the first has put right
         last = opened(root)
-        last.commit(fact(unlike(dice)), NOW)
+        last.commit(fact(similar_line(dice)), NOW)
         last.close()
-    records = opened(root).changes() if deletes else ()
+    changed = opened(root) if deletes else None
     return counted(
-        path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, records, trace
+        path.read_text(encoding="utf-8"), hand, acknowledged, bots.killed, changed, trace
     )
 
 
 def counted(
-    text: str, hand: Hand, acknowledged: Path, killed: int, records: Iterable[JournalRecord] = (),
+    text: str, hand: Hand, acknowledged: Path, killed: int, channel: ChannelStore | None = None,
     trace: Path | None = None,
 ) -> Count:  # fmt: skip
     """Every line against what was typed, deleted and acknowledged."""
@@ -126,7 +124,7 @@ def counted(
         else []
     )
     back = sorted(line for line in deleted if there[line])
-    seen = list(looks(records, hand.past)) if back else []
+    seen = list(looks(channel, hand.past)) if back and channel else []
     unsure = {line for line in back if is_ambiguous(line, hand.past, seen)}
     for line in back:
         _write_story(trace, line, story(line, hand.past, seen), is_ambiguous=line in unsure)
@@ -200,7 +198,7 @@ def _commits(root: Path, acknowledged: Path, seed: float) -> None:
     """Facts that are noted as acknowledged only after the commit has returned."""
     dice, channel = random.Random(seed), opened(root)
     while not (root / "stop").exists():
-        said = unlike(dice)
+        said = similar_line(dice)
         start = time.perf_counter()
         try:
             channel.commit(fact(said), NOW)

@@ -45,14 +45,9 @@ class Chosen:
         """A part of a channel, as `ChannelNotes`. Raises `ChannelError` for an unknown channel."""
         return opened(part, self.store(), name)
 
-    def changing(
-        self, part: Callable[[Any], T], name: str, *, arrived: bool = False
-    ) -> AbstractContextManager[T]:
-        """The same for a change: the files are closed at the end.
-
-        With `arrived` also a channel that only acknowledged messages tell of, which is made.
-        """
-        return changing(part, self.store(), name, arrived=arrived)
+    def changing(self, part: Callable[[Any], T], name: str) -> AbstractContextManager[T]:
+        """The same for a change: the files are closed at the end."""
+        return changing(part, self.store(), name)
 
     def settings(self, *, idle: bool = False) -> Settings:
         """What its pipimem.toml says; `idle` work only for a command that stays."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
@@ -17,7 +17,14 @@ from anyio import to_thread
 from msgspec.structs import replace
 
 from pipimem.clock import Clock
-from pipimem.errors import BudgetSpent, ModelTimeout, ModelUnavailable, NoProgress, StoreError
+from pipimem.errors import (
+    BudgetSpent,
+    ModelTimeout,
+    ModelUnavailable,
+    NoProgress,
+    SidecarError,
+    StoreError,
+)
 from pipimem.llm import usage_state
 from pipimem.llm.metering import Attempt, abandoned
 from pipimem.llm.request import ModelRequest, Price
@@ -30,7 +37,7 @@ from pipimem.llm.usage_state import (
     midnight,
     prompt_hash,
 )
-from pipimem.notes.usage import Reservation, Usage
+from pipimem.notes.usage import Reservation, Usage, UsageCursor
 from pipimem.observer import Observers
 from pipimem.settings import BudgetSettings
 from pipimem.text.dates.bounds import later
@@ -46,23 +53,11 @@ _GRACE = timedelta(minutes=1)
 EMBED = "embed"
 
 
-class LedgerTail(Protocol):
-    """Lines of the ledger since a time, then what was appended since the last call."""
+class LedgerTransaction(Protocol):
+    """The usage ledger and the reservations while no other process writes them."""
 
-    @property
-    def rewritten(self) -> bool:
-        """Whether lines that were read before are gone, so that reading must start anew."""
-
-    def fresh(self) -> Iterable[Usage]: ...
-
-
-class SharedLedger(Protocol):
-    """The usage ledger and the reservations of a workspace, shared with other processes."""
-
-    def locked(self) -> AbstractContextManager[None]:
-        """While it lasts, no other process places a reservation. Raises `StoreError`."""
-
-    def tail(self, since: datetime) -> LedgerTail: ...
+    def fresh(self, cursor: UsageCursor) -> Sequence[Usage] | None:
+        """Return the calls behind a cursor, which moves on; `None` where it fits no longer."""
 
     def append(self, usage: Usage) -> None: ...
 
@@ -71,6 +66,16 @@ class SharedLedger(Protocol):
     def place(self, hold: Reservation) -> str: ...
 
     def release(self, name: str) -> bool: ...
+
+
+class SharedLedger(Protocol):
+    """The usage ledger and the reservations of a workspace, shared with other processes."""
+
+    def locked(self) -> AbstractContextManager[LedgerTransaction]:
+        """Open the ledger for one transaction. Raises `StoreError`, with nothing written."""
+
+    def record(self, name: str, usage: Usage | None) -> None:
+        """Replace a reservation by the call it was made for. Raises `StoreError`."""
 
 
 @dataclass(slots=True)
@@ -86,10 +91,10 @@ class Admission:
     clock: Clock
     warn: Callable[[str], None]
     observers: Observers = field(default_factory=Observers)
-    # The state of the day, and the tail of the ledger that keeps it up to date.
-    _read: tuple[UsageState, LedgerTail] | None = None
-    # Lines of ended attempts that the disk refused: they count all the same.
-    _unwritten: list[Usage] = field(default_factory=list)
+    # The state of the day, and how far it has read the ledger.
+    _read: tuple[UsageState, UsageCursor] | None = None
+    # Ended attempts that the disk refused, by their reservations, which count until then.
+    _unwritten: dict[str, Usage | None] = field(default_factory=dict)
     _warned: set[tuple[str, str, str]] = field(default_factory=set)
     # The correlations of this process and day.
     _own: set[str] = field(default_factory=set)
@@ -119,7 +124,7 @@ class Admission:
             # asyncio's own `Task.cancel` does not wait for a thread, whatever shields there are:
             # the reservation is released now, or as soon as it is placed.
             undo.callback(
-                placed.add_done_callback, lambda done: self.ledger.release(done.result()[0])
+                placed.add_done_callback, lambda done: self._record(done.result()[0], None)
             )
             await to_thread.run_sync(lambda: placed.set_result(self._reserve(request, found)))
             undo.pop_all()
@@ -140,30 +145,27 @@ class Admission:
         if request.task != EMBED:
             prompt = prompt_hash(request.messages)
         tokens_in = prompt_tokens(request)
-        with self.ledger.locked():
+        late = dict(self._unwritten)
+        refusal: SidecarError | None = None
+        with self.ledger.locked() as ledger:
             now = self.clock.wall()
-            others = self._under_way(now)
-            state = self._current_state(now)
-            _check_circuit(state, request, others, now)
-            refusal = state.loop_guard.refusal(request.channel, request.task, prompt, now)
-            if refusal:
-                raise NoProgress(refusal)
-            tokens_out = self._granted_tokens(state, request, tokens_in, price, others)
-            until = later(now, timedelta(seconds=request.timeout) + _GRACE)
-            reservation = Reservation(
-                time=now.isoformat(timespec="seconds"),
-                until=until.isoformat(timespec="seconds"),
-                channel=request.channel,
-                task=request.task,
-                model=request.model,
-                tokens_in=tokens_in,
-                tokens_out=tokens_out,
-                cost=price.cost(tokens_in, tokens_out) if price else None,
-                correlation=request.correlation,
-                prompt=prompt,
-            )
-            name = self.ledger.place(reservation)
-            self._own.add(request.correlation)
+            _write_late(ledger, late)
+            others = _under_way(ledger, now)
+            state = self._current_state(ledger, now)
+            try:
+                _check_circuit(state, request, others, now)
+                _check_progress(state, request, prompt, now)
+                tokens_out = self._granted_tokens(state, request, tokens_in, price, others)
+            except SidecarError as error:
+                refusal = error  # raised behind the end of the transaction, which stands
+            else:
+                reservation = _reservation(request, now, tokens_in, tokens_out, price, prompt)
+                name = ledger.place(reservation)
+                self._own.add(request.correlation)
+        for written in late:
+            self._unwritten.pop(written, None)
+        if refusal is not None:
+            raise refusal
         granted = replace(request, max_tokens=tokens_out)
         record = partial(self._record, name)
         return name, Attempt(granted, reservation, price, self.clock, record, self.observers)
@@ -171,50 +173,32 @@ class Admission:
     def _record(self, name: str, usage: Usage | None) -> None:
         """Replaces a reservation by the ledger line of its attempt, if any; called in threads.
 
-        Waits for the disk, and up to 0.2 s for whoever writes to the channel. Raises `StoreError`,
-        and counts the line all the same.
+        Waits for the disk. Raises `StoreError`, and writes the line before the next reservation.
         """
         try:
-            if usage is not None:
-                self._append(usage)
-        finally:
-            self.ledger.release(name)
-
-    # ── under the lock of the ledger, in a thread ─────────────────────────────────────────────
-
-    def _under_way(self, now: datetime) -> list[Reservation]:
-        """The reservations of requests under way; one past its time becomes a ledger line."""
-        under_way = []
-        for name, reservation in self.ledger.held().items():
-            if now <= datetime.fromisoformat(reservation.until):
-                under_way.append(reservation)
-            elif self.ledger.release(name):
-                self._append(abandoned(reservation, now))
-        return under_way
-
-    def _append(self, usage: Usage) -> None:
-        try:
-            self.ledger.append(usage)
+            self.ledger.record(name, usage)
         except StoreError:
-            self._unwritten.append(usage)
+            self._unwritten[name] = usage
             raise
 
-    def _current_state(self, now: datetime) -> UsageState:
+    # ── within one transaction of the ledger, in a thread ─────────────────────────────────────
+
+    def _current_state(self, ledger: LedgerTransaction, now: datetime) -> UsageState:
         """The state with every line that any process wrote until now."""
-        # Anew as at a start where a person, a backup or a forgetting rewrote the ledger.
-        if self._read is None or self._read[1].rewritten:
-            tail = self.ledger.tail(midnight(now))
-            state = UsageState.from_ledger(self.settings, now, tail.fresh())
+        fresh = ledger.fresh(self._read[1]) if self._read else None
+        if self._read is None or fresh is None:
+            # At a start, or where the database is another one than before.
+            cursor = UsageCursor(midnight(now))
+            state = UsageState.from_ledger(self.settings, now, ledger.fresh(cursor) or ())
             state.allow_probes(now)
-            self._read = state, tail
-        state, tail = self._read
+            self._read = state, cursor
+            return state
+        state, _ = self._read
         if state.day != now.date():
             self._own.clear()
         state.start_day(now)
-        for usage in tail.fresh():
+        for usage in fresh:
             state.count(usage, now, own=usage.correlation in self._own)
-        while self._unwritten:
-            state.count(self._unwritten.pop(), now, own=True)
         return state
 
     def _granted_tokens(
@@ -259,6 +243,55 @@ class Admission:
         if (day, whose, what) not in self._warned:
             self._warned.add((day, whose, what))
             self.warn(text)
+
+
+def _under_way(ledger: LedgerTransaction, now: datetime) -> list[Reservation]:
+    """The reservations of requests under way; one past its time becomes a ledger line."""
+    under_way = []
+    for name, reservation in ledger.held().items():
+        if now <= datetime.fromisoformat(reservation.until):
+            under_way.append(reservation)
+        elif ledger.release(name):
+            ledger.append(abandoned(reservation, now))
+    return under_way
+
+
+def _write_late(ledger: LedgerTransaction, late: Mapping[str, Usage | None]) -> None:
+    """Write the calls that the disk refused before, by the names of their reservations."""
+    for name, usage in late.items():
+        # Without its reservation the call was written after all, or counts as abandoned.
+        if ledger.release(name) and usage is not None:
+            ledger.append(usage)
+
+
+def _reservation(
+    request: ModelRequest,
+    now: datetime,
+    tokens_in: int,
+    tokens_out: int,
+    price: Price | None,
+    prompt: str,
+) -> Reservation:
+    until = later(now, timedelta(seconds=request.timeout) + _GRACE)
+    return Reservation(
+        time=now.isoformat(timespec="seconds"),
+        until=until.isoformat(timespec="seconds"),
+        channel=request.channel,
+        task=request.task,
+        model=request.model,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
+        cost=price.cost(tokens_in, tokens_out) if price else None,
+        correlation=request.correlation,
+        prompt=prompt,
+    )
+
+
+def _check_progress(state: UsageState, request: ModelRequest, prompt: str, now: datetime) -> None:
+    """Raise `NoProgress` where the same prompt was just answered, and nothing came of it."""
+    refusal = state.loop_guard.refusal(request.channel, request.task, prompt, now)
+    if refusal:
+        raise NoProgress(refusal)
 
 
 def _check_circuit(

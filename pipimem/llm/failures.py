@@ -171,9 +171,7 @@ def translated(reason: Exception, model: str, litellm: ModuleType) -> SidecarErr
             f"{model!r} names no provider: write provider/model, such as openai/gpt-5-mini."
         )
     if _is_out_of_credit(status, message):
-        return ModelUnavailable(
-            f"The account of {model} has no credit left ({status}): {first_line}"
-        )
+        return ModelUnavailable(f"The account of {model} has no credit left ({status})", first_line)
     if status in {401, 403}:
         return _key_refused(reason, model, litellm, status)
     if _is_unknown_model(status, message):
@@ -182,10 +180,10 @@ def translated(reason: Exception, model: str, litellm: ModuleType) -> SidecarErr
             "and the address (OPENAI_API_BASE …) if it is served elsewhere."
         )
     if status == 429:
-        return ModelBusy(f"{model} asks to slow down (429): {first_line}", retry_after(reason))
+        return ModelBusy(f"{model} asks to slow down (429)", retry_after(reason), first_line)
     is_filtered = isinstance(reason, litellm.exceptions.ContentPolicyViolationError)
     if is_filtered or _is_filtered(status, message):
-        return ModelUnavailable(f"The provider's filter refused the talk ({status}): {first_line}")
+        return ModelUnavailable(f"The provider's filter refused the talk ({status})", first_line)
     return _unexplained(reason, model, litellm, status)
 
 
@@ -228,14 +226,14 @@ def _unexplained(reason: Exception, model: str, litellm: ModuleType, status: int
         return _no_key(model, _missing_keys(model, litellm) or _KEY_VARIABLE.findall(message)[:1])
     is_final = 400 <= status < 500 and status not in _PASSING
     if is_final or status == 501:
-        return RequestRefused(f"{model} refused the request ({status}): {_first_line(reason)}")
+        return RequestRefused(f"{model} refused the request ({status})", _first_line(reason))
     is_unreached = any(type(cause).__name__ in _NO_CONNECTION for cause in causes(reason))
     if is_unreached or "connect" in message.casefold():
         return ModelBusy(
             f"No connection to {model}: check the network, and the provider's address "
             "(OPENAI_API_BASE …)."
         )
-    return ModelBusy(f"{model} failed ({status}): {_first_line(reason)}", retry_after(reason))
+    return ModelBusy(f"{model} failed ({status})", retry_after(reason), _first_line(reason))
 
 
 def retry_after(reason: Exception) -> float | None:
@@ -263,8 +261,8 @@ def _key_refused(reason: Exception, model: str, litellm: ModuleType, status: int
     if missing:
         return _no_key(model, missing)
     return KeyRefused(
-        f"{model} refused the key ({status}): check the provider's key, such as OPENAI_API_KEY. "
-        f"{_first_line(reason)}"
+        f"{model} refused the key ({status}), check the provider's key, such as OPENAI_API_KEY",
+        _first_line(reason),
     )
 
 

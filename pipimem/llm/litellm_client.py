@@ -28,13 +28,13 @@ from pipimem.llm.embedding import Vector
 from pipimem.llm.failures import RequestRefused, install, message_of, status_of, translated_errors
 from pipimem.llm.metering import Attempt
 from pipimem.llm.request import (
+    AnswerSchema,
     Completion,
     ModelRequest,
     NeverSent,
     ParameterRefused,
     Price,
     PromptMessage,
-    Schema,
 )
 from pipimem.text.patterns import Pattern
 
@@ -178,7 +178,7 @@ def _without_system(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage,
     return (PromptMessage("user", f"{system}\n\n{asked}".strip()), *others[1:])
 
 
-def _response_format(schema: Schema, wanted: AnswerFormat) -> Mapping[str, object]:
+def _response_format(schema: AnswerSchema, wanted: AnswerFormat) -> Mapping[str, object]:
     if wanted is AnswerFormat.JSON_OBJECT:
         return {"type": "json_object"}
     return {
@@ -234,8 +234,8 @@ class LiteLLM:
                 response = await self._send(litellm, {**arguments, **sent.arguments(request)})
         except ModelUnavailable as failure:
             if self._learn(request, sent, failure):
-                message = f"{request.model} is asked in another way: {failure}"
-                raise ParameterRefused(message) from failure
+                sentence = f"{request.model} is asked in another way"
+                raise ParameterRefused(sentence, str(failure)) from failure
             raise
         self._capabilities.accepted(request.model)
         return completion_of(response)

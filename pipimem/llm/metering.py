@@ -18,7 +18,7 @@ from anyio import to_thread
 from msgspec.structs import replace
 
 from pipimem.clock import Clock
-from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError, described
+from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
 from pipimem.llm.failures import causes
 from pipimem.llm.request import (
     Completion,
@@ -129,7 +129,8 @@ class Attempt:
         if isinstance(error, NeverSent):
             return None
         latency = round(self.clock.monotonic() - self._began, 3)
-        usage = _free(self.reservation, self.clock.wall(), *_outcome(error), latency)
+        outcome, reason = _outcome(error, self.completion)
+        usage = _free(self.reservation, self.clock.wall(), outcome, reason, latency)
         if self.completion is not None:
             return _billed(usage, self.reservation, self.price, self.completion)
         if error is not None and _is_free(error):
@@ -203,13 +204,16 @@ def _billed(
     )
 
 
-def _outcome(error: BaseException | None) -> tuple[str, str]:
-    """The outcome of an attempt, and the reason without secrets: providers quote keys in errors."""
+def _outcome(error: BaseException | None, completion: Completion | None) -> tuple[str, str]:
+    """The outcome of an attempt, and the reason in our own words."""
     match error:
         case None:
             return "ok", ""
+        case AnswerRefused() if completion is not None and completion.finish_reason == "length":
+            return "refused", "the answer was cut off at the token limit"
         case AnswerRefused():
-            outcome = "refused"
+            # Why may quote the answer: it is told where a forgetting looks, in the channel's log.
+            return "refused", "the answer was not accepted"
         case ModelTimeout():
             outcome = "timeout"
         case KeyRefused():
@@ -222,7 +226,7 @@ def _outcome(error: BaseException | None) -> tuple[str, str]:
             return "error", "interrupted"
         case _:
             return "cancelled", "the caller gave up"
-    return outcome, redacted(described(error))[:_REASON_CHARS]
+    return outcome, redacted(error.sentence)[:_REASON_CHARS]
 
 
 def _is_free(error: BaseException) -> bool:

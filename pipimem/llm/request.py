@@ -17,7 +17,7 @@ class PromptMessage(Struct, frozen=True):
     content: str
 
 
-class Schema(Struct, frozen=True):
+class AnswerSchema(Struct, frozen=True):
     """The JSON schema an answer should have; providers accept letters, digits and `_` in `name`."""
 
     name: str
@@ -34,7 +34,7 @@ class ModelRequest(Struct, frozen=True):
     messages: tuple[PromptMessage, ...]
     timeout: float
     max_tokens: int
-    schema: Schema | None = None
+    schema: AnswerSchema | None = None
     channel: str = ""
     task: str = ""
     correlation: str = ""
@@ -78,8 +78,8 @@ class ModelClient(Protocol):
 class ModelBusy(ModelUnavailable):
     """Overloaded or broken for now: try again, after `retry_after` seconds if given."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, sentence: str, retry_after: float | None = None, quote: str = "") -> None:
+        super().__init__(sentence, quote)
         self.retry_after = retry_after
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
-from pipimem.llm.request import Schema
+from pipimem.llm.request import AnswerSchema
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -136,7 +136,7 @@ def schema_of(
     bounds: Mapping[str, int],
     lengths: Mapping[str, int],
     hidden: Set[str] = frozenset(),
-) -> Schema:
+) -> AnswerSchema:
     """The JSON schema of `shape`, without references and with every field required.
 
     Providers' strict modes want both, and small servers do not follow references. The `enums`, by
@@ -150,7 +150,7 @@ def schema_of(
     inliner = _Inliner(parts, known, bounds, lengths, _OURS | hidden)
     inlined = inliner.node(parts[shape.__name__], "")
     assert isinstance(inlined, dict)
-    return Schema(name, inlined)
+    return AnswerSchema(name, inlined)
 
 
 class _Inliner(Struct, frozen=True):

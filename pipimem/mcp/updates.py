@@ -29,7 +29,7 @@ _SETTLE = 0.05
 # A watch may miss something; without one this is how long a change waits.
 _COMPARE_EVERY = 60.0
 _COMPARE_WITHOUT_A_WATCH = 2.0
-_WATCHED = (str(File.SESSION), str(File.MEMORY), str(File.HISTORY), ".pipimem/journal.jsonl")
+_WATCHED = (str(File.SESSION), str(File.MEMORY), str(File.HISTORY), ".pipimem/state.db")
 
 _log = logging.getLogger("pipimem")
 

@@ -92,7 +92,7 @@ def after_failure(
 ) -> FailedWindow:
     """What follows from the failure of the window after the cursor.
 
-    `reason` is a few stable words for the journal. `too_long` says that the model could not even
+    `reason` is a few stable words for the change. `too_long` says that the model could not even
     read it: then it is halved at once.
     """
     failures = ledger.narrowed.failures + 1

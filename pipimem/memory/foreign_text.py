@@ -22,7 +22,7 @@ from pipimem.text.injection import (
 )
 from pipimem.text.talk.sentences import split
 
-# So begins the note of the journal on each entry.
+# So begins the note of a change on each entry.
 NOBODY_SAID = "out of text that nobody in the talk said"
 # Stretches are compared of so many bytes: three characters of Chinese, nine of English.
 _STRETCH = 9

@@ -49,7 +49,7 @@ CLOSED = IDLE | {AFTER_A_FAILURE, guards.TOOK_HALF}
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Open or closed, with a stable reason for the journal, `status` and tests.
+    """Open or closed, with a stable reason for the changes, `status` and tests.
 
     `opens` is when time alone will open a closed gate, `None` where only news can.
     """

@@ -35,7 +35,7 @@ from pipimem.text.quotes import words_said
 from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import bigrams, share_in
 
-# So begins the note of the journal on each of them.
+# So begins the note of a change on each of them.
 REFUSED = "reads like an instruction to the bot"
 # So much of a passage makes a text its repetition; so much of a text makes it one out of passages.
 _REPEATED, _TAKEN = 0.6, 0.3

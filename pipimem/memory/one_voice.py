@@ -68,7 +68,7 @@ class SpeakingDays(Struct):
         return len(before) < _DAYS_OF_TALK
 
 
-# So begins the note of the journal on each of them.
+# So begins the note of a change on each of them.
 ALONE = {
     QuoteReason.ONE_MEMBER: "binds others, and one member alone says so: kept as a quote",
     QuoteReason.NEWCOMER: "binds others, and a newcomer alone says so: kept as a quote",

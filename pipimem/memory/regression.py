@@ -148,7 +148,7 @@ class RegressionCheck:
 
     def _replacement(self, op: Operation, case: RecallCase, reasons: list[str]) -> Operation | None:
         """What is done instead of an operation that loses the answer to a question."""
-        # The words of a recent question stay out of the journal: they may quote what is forgotten
+        # The words of a recent question stay out of the changes: they may quote what is forgotten
         # one day.
         why = f"recall.must asks {case.text!r}" if case.is_must else "a recent question finds it"
         if not isinstance(op, FoldBlocks):

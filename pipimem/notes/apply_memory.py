@@ -25,7 +25,7 @@ from pipimem.notes.operations import (
     Supersede,
     Trust,
 )
-from pipimem.notes.reconcile import Restatements
+from pipimem.notes.reconcile import restating_lines
 
 _NO_TEXT = "the text is empty"
 _NOT_THERE = "the entry stands there no more"
@@ -218,7 +218,7 @@ def _add_tombstones(
     if still_so:
         work.tombstones[still(entry.id)] = tombstone
         return
-    lines = Restatements(work.notes).of(entry)
+    lines = restating_lines(work.notes, [entry])
     work.tombstones |= dict.fromkeys((entry.id, *(line.id for line in lines)), tombstone)
 
 

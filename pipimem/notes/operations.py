@@ -97,7 +97,7 @@ class Move(Struct, frozen=True):
 
 
 class Invalidate(Struct, frozen=True):
-    """An entry leaves MEMORY.md; it stays in the journal and can be brought back.
+    """An entry leaves MEMORY.md; it stays in the changes and can be brought back.
 
     Usually it is no longer so, and lines of SESSION and HISTORY that say it are recalled no more;
     not where it is `still_so` and only stands elsewhere too, or has grown stale. `archived` also
@@ -218,7 +218,7 @@ class Progress(Struct, frozen=True):
     aside from now on, `speakers` all who spoke so far in the order of their first word.
     """
 
-    # Checked before it is journalled, so no record has them.
+    # Checked before it is recorded, so no change has them.
     NOT_WRITTEN: ClassVar = frozenset({"expect_cursor", "expect_holes", "expect_forgotten"})
 
     cursor: int | None = None
@@ -262,7 +262,7 @@ class Decision(Struct, frozen=True):
     progress: Progress = field(default_factory=Progress)
     why: str = ""
     correlation: str = ""
-    notes: tuple[str, ...] = ()  # what was left out and why, for the journal
+    notes: tuple[str, ...] = ()  # what was left out and why, for the change
     job: Job | None = None  # how the idle job of this task stands once this is committed
     tokens: Tokens | None = None
     taken: int = 0  # entries that earlier decisions of the same run took out
@@ -273,7 +273,7 @@ class Decision(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that was done, as the journal and `pipimem log` tell it."""
+    """One thing that was done, as a change and `pipimem log` tell it."""
 
     verb: str  # added, confirmed, superseded, moved, invalidated, section, block, folded, edited
     file: File

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from msgspec import Struct
 
 
@@ -12,8 +14,8 @@ class Usage(Struct, frozen=True):
     reported, 0 where it reported nothing; `estimated_*` are our upper guess then, 0 otherwise.
     `latency` is in seconds. `outcome` is `ok`, `refused` (the answer was not accepted), `timeout`,
     `error`, `denied` (no key, or a refused one), `unfit` (the model does not take such a request)
-    or `cancelled` (the caller went on without it); `reason` says more. `prompt` is a short hash of
-    what was asked.
+    or `cancelled` (the caller went on without it). `reason` says more, in our own words: it quotes
+    nobody, for a forgetting does not look here. `prompt` is a short hash of what was asked.
     """
 
     time: str
@@ -71,3 +73,11 @@ class Reservation(Struct, frozen=True):
     def tokens(self) -> int:
         """The prompt's and the longest answer's."""
         return self.tokens_in + self.tokens_out
+
+
+class UsageCursor(Struct):
+    """How far the ledger was read: calls since a time, up to `last` with the number `newest`."""
+
+    since: datetime
+    newest: int = 0
+    last: Usage | None = None

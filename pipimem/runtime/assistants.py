@@ -99,7 +99,7 @@ class Assistants:
 class Fallback(Struct):
     """`Assistant` of one channel: `model`, or `rules` for a task that no budget holds.
 
-    `name` is that of the one that answered last, and goes into the journal with what is committed:
+    `name` is that of the one that answered last, and goes into the change with what is committed:
     a channel has one task at a time.
     """
 

@@ -48,7 +48,7 @@ from pipimem.runtime.turns import (
     turn_of,
 )
 from pipimem.runtime.upkeep import ChannelUpkeep, JobRun
-from pipimem.runtime.usage_sums import UsageSum, usage_of_channel
+from pipimem.runtime.usage_sums import UsageSum, usage_sum
 from pipimem.store.caches.channel_caches import TurnFigures
 
 # The job, as the operator reads of it.
@@ -275,7 +275,7 @@ class Channel:
                 self._unrecorded.end(turn)
                 self._shown.update(turn.shown)
                 self._fresh = False
-            await self._jobs.journal_seen_edits()
+            await self._jobs.record_seen_edits()
             self._upkeep.used = self._access.clock.monotonic()
             self._request_embedding(self._recall_service)
             self._access.transcript_changed()
@@ -372,8 +372,8 @@ class Channel:
     async def usage(self, since: datetime | None = None) -> UsageSum:
         """What models were asked for this channel since a time, and what it cost."""
         require_time(since, "since")
-        calls = self._access.store.workspace.usages(since)  # read as they are added up
-        return await run_in_thread(usage_of_channel, calls, self.id)
+        usages = self._access.store.workspace.usages
+        return await run_in_thread(lambda: usage_sum(usages(since, self.id)))
 
     # ── tools for the bot's model ─────────────────────────────────────────────────────────────────
 

@@ -31,7 +31,8 @@ def ignore() -> None:
 class ChannelAccess:
     """One channel's files, and how its parts work on them.
 
-    `lock` orders the writers of the transcript. `transcript_changed` is called when it has grown or
+    `lock` orders those who append to the transcript, `forgetting` those who forget: they wait for
+    commits, and a turn does not. `transcript_changed` is called when the transcript has grown or
     was rewritten, `forgotten` in a thread after a forgetting.
     """
 
@@ -42,6 +43,7 @@ class ChannelAccess:
     transcript_changed: Callable[[], None] = ignore
     forgotten: Callable[[], object] = ignore
     lock: ChannelLock = field(default_factory=ChannelLock)
+    forgetting: ChannelLock = field(default_factory=ChannelLock)
     # When a text was forgotten, and what does it once more.
     repeatable: list[tuple[datetime, Callable[[], object]]] = field(default_factory=list)
 
@@ -72,7 +74,7 @@ class ChannelAccess:
 
         The turn's own messages, which were stored later, say them again.
         """
-        async with self.lock:
+        async with self.forgetting:
             for when, forgetting in self.repeatable:
                 if when >= since:
                     await finish_in_thread(forgetting)

@@ -226,7 +226,7 @@ class ChannelOverview:
         read, costs, whole = self._costs
         if not read or time.monotonic() - read > _COSTS_EVERY:
             midnight = self.clock.wall().replace(hour=0, minute=0, second=0, microsecond=0)
-            calls = list(self.store.usages(midnight))
+            calls = self.store.usages(midnight)
             costs = usage_sums(calls, "channel")
             whole = next(iter(usage_sums(calls, "day").values()), None)
             self._costs = time.monotonic(), costs, whole

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pipimem.errors import JournalError, PipimemError, worded
+from pipimem.errors import PipimemError, worded
 from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole, Job
 from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.store.channel import ChannelStore
-from pipimem.store.history.edit_notices import EditNotices, edit_notices
+from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
 from pipimem.text.dates.bounds import later
 from pipimem.text.private import PrivateCounts
@@ -39,6 +39,7 @@ class ChannelStatus:
     `waiting` are the jobs that are due, `jobs` says of each why it is or is not, and until when;
     `failing` are those that failed the last time, or are kept from going on.
 
+    `unreadable` says of each note that is no text why, what serves instead, and what waits for it.
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had. `private` counts
     what was hidden of messages, in `private_sessions` sessions. `awaiting` says of each rule that
@@ -57,6 +58,7 @@ class ChannelStatus:
     jobs: Mapping[str, str] = field(default_factory=dict)
     holes: tuple[Hole, ...] = ()
     recall: RecallWaits = RecallWaits()
+    unreadable: tuple[str, ...] = ()
     shrunk: tuple[str, ...] = ()
     brought_back: tuple[str, ...] = ()
     problem: str = ""
@@ -81,15 +83,18 @@ def status_of(workspace: WorkspaceStore, name: str, now: datetime) -> ChannelSta
 def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
     """How one channel stands; one that cannot be read says why."""
     try:
-        store = ChannelStore.open(workspace, info.id, create=False)
-        notes, last = store.notes(), store.transcript.last_number
-        counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
-        said = next(store.transcript.window(last - 1, last), None)
-        jobs = gates.due(notes, last, counts, now, newest=lambda: said.time if said else None)
+        return _status_of(ChannelStore.open(workspace, info.id, create=False), info, now)
     except (PipimemError, OSError) as error:  # one broken channel must not hide the others
         return ChannelStatus(info.id, info.kind, info.title, problem=worded(error))
+
+
+def _status_of(store: ChannelStore, info: ChannelInfo, now: datetime) -> ChannelStatus:
+    notes, last = store.notes(), store.transcript.last_number
+    counts = turns_and_tools(list(store.transcript.window(notes.ledger.refreshed)))
+    said = next(store.transcript.window(last - 1, last), None)
+    jobs = gates.due(notes, last, counts, now, newest=lambda: said.time if said else None)
+    edits = edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
     ledger, figures = notes.ledger, store.caches.kept_figures()
-    edits = _recent_edits(store, now)
     failures = {task: done.failures for task, done in ledger.jobs.items()}
     return ChannelStatus(
         channel=info.id,
@@ -104,6 +109,7 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
         jobs={task: _reason(gate, failures.get(task, 0)) for task, gate in jobs.items()},
         holes=ledger.holes,
         recall=RecallWaits(figures.turns, figures.wait(0.5), figures.wait(0.95)),
+        unreadable=tuple(found.sentence for found in store.unreadable().values()),
         shrunk=edits.shrunk,
         brought_back=edits.brought_back,
         failing=tuple(task for task, gate in jobs.items() if failures.get(task) or gate.is_held),
@@ -115,14 +121,6 @@ def channel_status(workspace: WorkspaceStore, info: ChannelInfo, now: datetime) 
 
 def _awaiting(notes: Notes) -> tuple[str, ...]:
     return tuple(why_awaiting(record) for _, record in awaiting(notes.memory.entries, notes))
-
-
-def _recent_edits(store: ChannelStore, now: datetime) -> EditNotices:
-    """The notices of edits; none where the journal cannot be read, which doctor tells."""
-    try:
-        return edit_notices(store.channel_id, store.past(), later(now, -_RECENT))
-    except JournalError:
-        return EditNotices()
 
 
 def _reason(gate: gates.Gate, failures: int) -> str:

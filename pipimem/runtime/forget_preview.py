@@ -12,7 +12,6 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
-from pipimem.store.arrivals import waiting_messages
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget.plan import targets_for
@@ -144,10 +143,4 @@ def _passages(
 
 def _messages(store: ChannelStore) -> Iterator[Message]:
     """The messages that were not emptied by an earlier forgetting."""
-    return (message for message in all_messages(store) if message.content)
-
-
-def all_messages(store: ChannelStore) -> Iterator[Message]:
-    """What was said, and what a bot acknowledged and has not stored yet."""
-    yield from store.transcript.messages()
-    yield from waiting_messages(store.workspace.root, store.channel_id, store.transcript)
+    return (message for message in store.transcript.messages() if message.content)

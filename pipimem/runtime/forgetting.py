@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 from pipimem.errors import (
     ArgumentError,
-    ChannelError,
-    JournalError,
     NothingFound,
     PipimemError,
     require_type,
@@ -24,12 +22,10 @@ from pipimem.notes.operations import Author, Decision
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.forget_preview import (
     Forgettable,
-    all_messages,
     forgettable,
 )
 from pipimem.runtime.note_view import ListedEntry
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
-from pipimem.store.arrivals import first_arrival
 from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.cleaning import empty_messages, without_what_was_read
 from pipimem.store.forget.plan import learnt_from
@@ -282,14 +278,11 @@ def _said_by(store: ChannelStore, speaker: str, *, or_nothing: bool = False) -> 
 
 
 def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Message]:
-    return [one for one in all_messages(store) if is_meant(one)]
+    return list(filter(is_meant, store.transcript.messages()))
 
 
 def _is_learnt_from(store: ChannelStore, said: Sequence[Message]) -> bool:
-    """Return whether anything was ever learnt from messages, superseded or not.
-
-    Raises `JournalError` for a damaged journal.
-    """
+    """Return whether anything was ever learnt from messages, superseded or not."""
     if len(learnt_from(store.notes(), said)) > len(said):
         return True
     names = {one.id for one in said}
@@ -306,12 +299,9 @@ def retract_unlearnt(store: ChannelStore, message: str, now: datetime) -> bool:
     for an id of no message, and `StoreError`.
     """
     said = _message_of(store, message)
-    try:
-        if _is_learnt_from(store, said):
-            return False
-    except JournalError:  # who knows
+    if _is_learnt_from(store, said):
         return False
-    empty_messages(store.folder, store.transcript, [one.id for one in said], store.key)
+    empty_messages(store.channel_folder, store.transcript, [one.id for one in said])
     taken_back = Decision("retract", Author.PERSON)
     store.commit(taken_back, now, PERSON, carry_out=without_what_was_read)
     return not _is_learnt_from(store, said)  # a job may have been first
@@ -370,7 +360,7 @@ class Forgetter:
             return ForgetCounts(receipt.counts, receipt.places)
 
         with access.observers.of("forget", access.id) as operation:
-            async with access.lock:
+            async with access.forgetting:
                 counts = await finish_in_thread(forgotten)
                 # Recall lets go of its old index now, and not of the new one at the next turn.
                 with suppress(PipimemError, OSError):
@@ -414,7 +404,7 @@ class Forgetter:
         Where something may be learnt from it, it is forgotten with that.
         """
         access, now = self._access, self._access.clock.wall()
-        async with access.lock:
+        async with access.forgetting:
             is_empty = await finish_in_thread(retract_unlearnt, access.store, message, now)
         if is_empty:
             access.transcript_changed()
@@ -428,16 +418,9 @@ def remains_in(
 ) -> tuple[list[Trace], list[Trace]]:
     """Return where a text still stands: in our files of a channel, then in people's.
 
-    Writes nothing; of a channel that only arrivals tell of it finds these. Raises `ChannelError`
-    for an unknown one.
+    Writes nothing. Raises `ChannelError` for an unknown one.
     """
-    try:
-        folder = ChannelStore.open(workspace, name, create=False).folder
-    except ChannelError:
-        if first_arrival(workspace.root, name) is None:
-            raise
-        folder = workspace.folder_of(name)
-    ours = (folder, workspace.root / ".pipimem")
+    ours = (ChannelStore.open(workspace, name, create=False).folder, workspace.root / ".pipimem")
     user_files: list[Path] = [workspace.root / name for name in USER_FILES]
     return list(traces(ours, text, inside_words=inside_words)), list(
         traces(user_files, text, inside_words=inside_words)

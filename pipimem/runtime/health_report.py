@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pipimem.errors import DatabaseUnavailable, PipimemError, SettingsError, worded
+from pipimem.errors import DamagedState, DatabaseUnavailable, PipimemError, SettingsError, worded
 from pipimem.llm import usage_state
 from pipimem.llm.usage_state import (
     WARN_AT,
@@ -27,7 +27,7 @@ from pipimem.sidecar.prompts import Prompts
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding, grouped, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import logged_bytes, secrets_in_logs
-from pipimem.store.health.own_state import arrival_findings, removal_findings
+from pipimem.store.health.own_state import database_findings, removal_findings
 from pipimem.store.health.system import (
     background_findings,
     own_access_findings,
@@ -90,7 +90,6 @@ class Today(Struct, frozen=True):
     resting: Mapping[str, str]
     under_way: int
     unpriced: int
-    damaged: int
 
     def lines(self) -> list[str]:
         """The account for eyes: the workspace, and whatever an operator should know."""
@@ -104,10 +103,6 @@ class Today(Struct, frozen=True):
         if self.unpriced:
             calls = f"{self.unpriced} call{'s' if self.unpriced > 1 else ''}"
             lines.append(f"{calls} today without a known price: held by the token budgets alone")
-        if self.damaged:
-            lines.append(
-                f"{self.damaged} damaged lines in this month's usage ledger are not counted"
-            )
         return lines
 
 
@@ -120,8 +115,7 @@ def _line(budget: Budget) -> str:
 
 def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Today:
     """The account as every process on the workspace counts it; requests under way included."""
-    lines = list(store.usage_lines(midnight(now)))
-    usages = [usage for usage in lines if usage is not None]
+    usages = store.usages(midnight(now))
     account, held = (
         UsageState.from_ledger(settings, now, usages),
         tuple(store.usage_store.held().values()),
@@ -138,7 +132,6 @@ def today(store: WorkspaceStore, settings: BudgetSettings, now: datetime) -> Tod
         },
         under_way=len(held),
         unpriced=sum(usage.unpriced for usage in usages),
-        damaged=len(lines) - len(usages),
     )
 
 
@@ -167,10 +160,10 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     try:
         yield from background_findings(workspace)
     except PipimemError as error:
-        yield wrong(workspace.root / ".pipimem" / "problems", str(error))
+        yield wrong(workspace.state.database.path, str(error))
+    yield from database_findings(workspace)
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)
-    yield from arrival_findings(workspace)
     yield from removal_findings(workspace)
     for name in USER_FILES:
         yield from text_findings(workspace.root / name, workspace.root, settings)
@@ -189,8 +182,10 @@ def _today(
     except DatabaseUnavailable as error:
         yield wrong("pipimem.toml, [fleet]", str(error))
         return
+    except DamagedState:  # a finding of its own
+        return
     yield from _resting(found, {name, *settings.model.fallbacks}, keyless)
-    yield from _budget(workspace, settings, found)
+    yield from _budget(settings, found)
     if workspace.fleet is not None:
         from pipimem.runtime.fleet.overview import fleet_findings  # of a fleet alone
 
@@ -198,7 +193,7 @@ def _today(
 
 
 def logged_secrets(root: Path, moved: Callable[[int], None]) -> Iterator[Finding]:
-    """Secrets in transcripts, journals and titles; `moved` is told the bytes looked through."""
+    """Secrets in transcripts, past texts and titles; `moved` is told the bytes looked through."""
     workspace, own = WorkspaceStore.open(root), NO_LIST
     with suppress(PipimemError):  # settings that cannot be read are a finding of their own
         own = settings_from(workspace.human_text("pipimem.toml")).secrets
@@ -281,7 +276,7 @@ def _resting(found: Today, asked: Collection[str], known: Collection[str]) -> It
             yield Finding(circuit in asked, "model", line)
 
 
-def _budget(workspace: WorkspaceStore, settings: Settings, found: Today) -> Iterator[Finding]:
+def _budget(settings: Settings, found: Today) -> Iterator[Finding]:
     """Budgets above 80 %, limits that cannot hold a model."""
     for budget in (found.workspace, *found.channels):
         if budget.share >= WARN_AT and budget.spent.tokens:
@@ -301,12 +296,6 @@ def _budget(workspace: WorkspaceStore, settings: Settings, found: Today) -> Iter
             "set tokens_per_day"
         )
         yield worth_knowing("pipimem.toml, [budget]", what)
-    if found.damaged:
-        what = (
-            f"{found.damaged} damaged lines of this month are passed over: "
-            "sums and budgets lack them"
-        )
-        yield worth_knowing(str(workspace.root / ".pipimem"), what)
 
 
 def _provider_of_plain(name: str) -> str:

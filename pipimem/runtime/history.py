@@ -90,7 +90,7 @@ class LoggedChange:
 class EntryOrigin:
     """Where an entry comes from: who said or wrote it, when, from which messages, by which change.
 
-    `change` is the number of the commit that brought it, `None` where no journal has it.
+    `change` is the number of the commit that brought it, `None` where no change that is kept did.
     `heard_by` are the people who were there when it was learnt: all who had spoken by then. `line`
     is the line of the file on which it begins, from 1. `made_by` is that change, `brought_back` the
     undo or restore that added it once more, and `predecessor` the entry that it took the place of.
@@ -239,7 +239,7 @@ class ChannelHistory:
         """What changed between two moments as a unified diff; empty where nothing did.
 
         A moment is a time, or the number of a change: right after it. By default the newest change.
-        Raises `NothingFound` beyond what the journal keeps.
+        Raises `NothingFound` beyond the changes that are kept.
         """
         compared = await self.compare(since, until, file=file)
         return "\n".join(filter(None, compared.diffs.values()))
@@ -265,7 +265,7 @@ class ChannelHistory:
     async def texts(self, point: Point | None = None) -> dict[File, str]:
         """The three files as they stood at a time or right after a change, by default as they are.
 
-        Raises `NothingFound` beyond what the journal keeps, `CannotTakeBack` where it has gaps.
+        Raises `NothingFound` beyond the changes that are kept, `CannotTakeBack` where it has gaps.
         """
         if point is not None:
             require_point(point, "point")

@@ -144,27 +144,33 @@ class JobRunner:
         return await to_thread.run_sync(self.store.archive)
 
     async def settle_edits(self) -> None:
-        """Take edits by hand into the journal, and have each file show what was kept beside them.
+        """Record edits by hand, and have each file show what was kept beside them.
 
         What a save of an older text lacked is merged whenever notes are read; the file would show
         it only after the next commit.
         """
         if await to_thread.run_sync(_lacks_kept_lines, self.store):
             await to_thread.run_sync(self.store.record_edits, self.clock.wall())
-        await self.journal_seen_edits()
+        await self.record_seen_edits()
 
-    async def journal_seen_edits(self) -> None:
-        """Take the edits that a turn has seen into the journal; the next one does what fails."""
+    async def record_seen_edits(self) -> None:
+        """Record the edits that a turn has seen; the next one does what fails."""
         with suppress(PipimemError, OSError), anyio.CancelScope(shield=True):
-            journal = partial(self.store.record_edits, self.clock.wall(), only_seen=True)
-            await to_thread.run_sync(journal)
+            record = partial(self.store.record_edits, self.clock.wall(), only_seen=True)
+            await to_thread.run_sync(record)
 
     async def commit(
-        self, decision: Decision, actor: str = "", based_on: Notes | None = None
+        self,
+        decision: Decision,
+        actor: str = "",
+        based_on: Notes | None = None,
+        *,
+        of_a_turn: bool = False,
     ) -> Committed:
         """Make a decision last; a commit that has begun is not cancelled half way.
 
-        A decision made on the notes `based_on` is refused where something was forgotten since.
+        A decision made on the notes `based_on` is refused where something was forgotten since. One
+        `of_a_turn` raises `LockTimeout` where another commit is under way.
         """
         if based_on is not None:
             decision = replace(
@@ -175,7 +181,9 @@ class JobRunner:
         who = actor or self.assistant.name
         with self.observed_commit(decision) as operation, anyio.CancelScope(shield=True):
             done = await to_thread.run_sync(
-                lambda: self.store.commit(decision, self.clock.now(), who, wall)
+                lambda: self.store.commit(
+                    decision, self.clock.now(), who, wall, of_a_turn=of_a_turn
+                )
             )
             operation.records = len(done.outcome.changes)
         return done
@@ -194,9 +202,9 @@ class JobRunner:
         if call is not None:
             now = self.clock.wall()
             midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            lines = self.store.workspace.usage_store.tail(min(midnight, later(now, -_LONGEST_JOB)))
+            since, usages = min(midnight, later(now, -_LONGEST_JOB)), self.store.workspace.usages
             tokens = await to_thread.run_sync(
-                lambda: spent(lines.fresh(), decision.task, call, f"{now:%Y-%m-%d}")
+                lambda: spent(usages(since, call.channel), decision.task, call, f"{now:%Y-%m-%d}")
             )
             decision = replace(decision, tokens=tokens)
         return Done(decision, (await self.commit(decision, actor, based_on)).outcome)

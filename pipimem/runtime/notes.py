@@ -300,7 +300,7 @@ class ChannelNotes:
         return shown
 
     async def stamp(self) -> str:
-        """A mark that changes when a file, the journal or the transcript was written."""
+        """A mark that changes when a file, the state or the transcript was written."""
         files = (*STAMPED, File.SESSION)
         folder = self._access.store.folder
         return (await run_in_thread(channel_stamp, folder, files)).mark

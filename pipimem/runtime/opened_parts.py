@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from pipimem.clock import Clock
-from pipimem.errors import ChannelError
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.threads import run_alone
 from pipimem.settings import Settings
-from pipimem.store.arrivals import first_arrival
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -42,20 +40,9 @@ def require_channel(workspace: WorkspaceStore, name: str) -> Path:
 
 @contextmanager
 def changing(
-    part: Callable[[ChannelAccess], P],
-    workspace: WorkspaceStore,
-    name: str,
-    *,
-    arrived: bool = False,
+    part: Callable[[ChannelAccess], P], workspace: WorkspaceStore, name: str
 ) -> Iterator[P]:
-    """The same for a command that changes the channel, whose files are closed at the end.
-
-    With `arrived` also a channel of which only acknowledged messages are known: it is made, as the
-    bot's next start would make it, for what is to be forgotten there could not be reached
-    otherwise. Its title comes with that start.
-    """
-    if arrived:
-        _make_arrived(workspace, name)
+    """The same for a command that changes the channel, whose files are closed at the end."""
     access = _access(workspace, name)
     try:
         yield part(access)
@@ -68,13 +55,3 @@ def _access(
 ) -> ChannelAccess:
     store = ChannelStore.open(workspace, name, create=False)
     return ChannelAccess(store, settings or Settings(), Clock())
-
-
-def _make_arrived(workspace: WorkspaceStore, name: str) -> None:
-    try:
-        ChannelStore.open(workspace, name, create=False)
-    except ChannelError:
-        arrival = first_arrival(workspace.root, name)
-        if arrival is None:
-            raise
-        ChannelStore.open(workspace, name, create=True, kind=arrival.kind)

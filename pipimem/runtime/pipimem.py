@@ -31,6 +31,7 @@ from pipimem.llm.embedding import Embedder
 from pipimem.notes.message import Message
 from pipimem.observer import Observer, Observers
 from pipimem.runtime.assistants import Assistants
+from pipimem.runtime.bot_process import take_in_arrivals
 from pipimem.runtime.channel import Channel, no_op
 from pipimem.runtime.channel_registry import ChannelRegistry
 from pipimem.runtime.embeddings import embeddings_of
@@ -231,6 +232,7 @@ class Pipimem:
         async with self._closing:
             if self.is_started:
                 raise WorkspaceError("This Pipimem was started already: call aclose() first.")
+            await to_thread.run_sync(take_in_arrivals, self.store, self.clock.now())
             self._lifetime = await Lifetime.started(self._work_beside)
             self._channels.warm()
 

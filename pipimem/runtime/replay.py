@@ -111,7 +111,7 @@ async def replay(
             await _compact(channel, numbers[turn[-1].id], report)
         progress(done)
     await _finish(channel, max(numbers.values(), default=0), report, maintain=maintain)
-    # A killed replay may have left its last commit in the journal alone: the files get it now.
+    # A killed replay may have left its last commit in the state alone: the files get it now.
     await to_thread.run_sync(upkeep_of(channel).store.record_edits, time.clock().wall())
     return report
 

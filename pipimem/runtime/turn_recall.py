@@ -277,10 +277,10 @@ class TurnRecall:
             return
         decision = await to_thread.run_sync(self._counted, turn, turn.recall)
         if decision is not None:
-            # The talk that comes after this must reach the disk; a probation ends as well with the
-            # next recall.
+            # The talk that comes after this must reach the disk, and waits for no other commit: the
+            # next one ends the probation as well, with the recalls that were counted.
             with suppress(PipimemError):
-                await self.jobs.commit(decision, "pipimem")
+                await self.jobs.commit(decision, "pipimem", of_a_turn=True)
 
     def _counted(self, turn: Turn, recall: Recall) -> Decision | None:
         """Counts what a turn recalled; the decision that ends the probations of what was."""

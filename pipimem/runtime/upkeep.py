@@ -122,7 +122,7 @@ class ChannelUpkeep:
         return is_read or self.talk_index.is_loaded
 
     async def flush(self) -> None:
-        """Write recall counts, a checkpoint and caches that wait for an idle moment."""
+        """Write recall counts and caches that wait for an idle moment."""
         await self.close_files()
         await self.keep_search(_INDEXED_AT_ONCE)
 

@@ -42,11 +42,6 @@ def usage_sums(usages: Iterable[Usage], by: str) -> dict[str, UsageSum]:
     return {name: usage_sum(groups[name]) for name in sorted(groups)}
 
 
-def usage_of_channel(usages: Iterable[Usage], channel: str) -> UsageSum:
-    """The calls for one channel added up."""
-    return usage_sum([usage for usage in usages if usage.channel == channel])
-
-
 def usage_sum(usages: Sequence[Usage]) -> UsageSum:
     """The calls added up."""
 

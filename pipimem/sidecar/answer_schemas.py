@@ -10,7 +10,7 @@ import msgspec
 from msgspec import structs
 
 from pipimem.errors import AnswerRefused
-from pipimem.llm.request import Schema
+from pipimem.llm.request import AnswerSchema
 from pipimem.llm.strict_decoding import Ids, checked, decoded, schema_of
 from pipimem.sidecar.tasks import (
     ANSWERS,
@@ -97,7 +97,7 @@ def max_tokens(task: Task) -> int:
 _LENGTHS = {"text": 200, "title": 60, **dict.fromkeys(_SECTIONS, 200)}
 
 
-def answer_schema(task: Task) -> Schema:
+def answer_schema(task: Task) -> AnswerSchema:
     """The JSON schema of a task's answer, with the ids that the task shows, each once."""
     name, enums = task_name(task), _enums(task)
     match task:

@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.client import RetryingClient
-from pipimem.llm.request import ModelRequest, PromptMessage, Schema
+from pipimem.llm.request import AnswerSchema, ModelRequest, PromptMessage
 from pipimem.notes.message import Message
 from pipimem.sidecar.answer_schemas import answer_schema, max_tokens, parse_answer
 from pipimem.sidecar.prompts import Prompts, placeholder_values
@@ -82,7 +82,7 @@ def _request(
     call: Call,
     messages: tuple[PromptMessage, ...],
     max_tokens: int,
-    schema: Schema | None = None,
+    schema: AnswerSchema | None = None,
 ) -> ModelRequest:
     """The request, whose model the client fills in."""
     return ModelRequest(

@@ -262,12 +262,12 @@ ANSWERS: Mapping[type[Task], type[Answer]] = {
 class Assistant(Protocol):
     """Does tasks for the memory, in the background of the bot.
 
-    `name` goes into the journal, `paid` says whether a task costs anything.
+    `name` goes into the changes, `paid` says whether a task costs anything.
     """
 
     @property
     def name(self) -> str:
-        """What goes into the journal."""
+        """What goes into the changes."""
 
     @property
     def paid(self) -> bool:

@@ -12,17 +12,20 @@ from os import urandom
 
 from msgspec.structs import replace
 
-from pipimem.errors import CommitUnsure, DamagedState, LockLost
+from pipimem.errors import CommitUnsure, DamagedState, DatabaseUnavailable, LockLost
 from pipimem.notes.kinds import File
-from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
+from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.operations import Author
+from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
 from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
 from pipimem.state.rows import Database, Row, Rows, Schema
 from pipimem.state.texts import Texts
 from pipimem.text import json_lines
 from pipimem.text.dates.bounds import later
 from pipimem.text.json_codec import CodecError, decoded, encoded
+from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
 
 _log = logging.getLogger("pipimem")
@@ -40,15 +43,10 @@ SCHEMA = Schema(
         "saved text not null, on_disk integer not null, primary key (number, file))",
         "create index version_of_file on version (file, number)",
         "create table head (file text primary key, etag text not null)",
-        "create table record (name text primary key, value blob not null)",
-        "create table tombstone (name text primary key, reason blob not null, "
-        "upto bigint not null)",
         "create table forgotten_line (mark text primary key, time bigint not null)",
-        "create table value (name text primary key, value blob not null)",
+        *ledger_rows.TABLES,
     ),
 )
-# Two transactions within a tick of the file system's clock may leave the same stamp.
-_TICK = 50_000_000
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
 # Undo is promised for this long, within this size: about 20 MB a file.
@@ -89,10 +87,11 @@ class ChannelState:
     # Found so; the next change sets the database aside.
     _is_damaged: bool = False
     # By file the etag of a text, and the text.
-    _known: dict[File, tuple[str, str]] = field(default_factory=dict)
-    # What the texts that were written last may take the place of: a person may delete the
-    # database before they did.
-    _displaced: dict[tuple[File, str], frozenset[str]] = field(default_factory=dict)
+    _known: dict[File, tuple[str, str]] = field(default_factory=dict, repr=False)
+    # The changes that were written last by file and etag, and their texts: a person may delete the
+    # database before they are in place, and looking them up again takes time.
+    _written: dict[tuple[File, str], ChangeRecord] = field(default_factory=dict, repr=False)
+    _texts: dict[str, str] = field(default_factory=dict, repr=False)
     # The day on which it was last pruned.
     _pruned: str = ""
 
@@ -101,12 +100,14 @@ class ChannelState:
         return self.texts.etag(text)
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Return what changes with each change; a `stat`, and a short query right after one."""
-        stamp = self.database.stamp()
-        if stamp is None or self._is_damaged or abs(time.time_ns() - stamp[0]) > _TICK:
-            return stamp
-        with self._reading() as rows:
-            return (*stamp, _newest(rows) if rows else 0)
+        """Return what changes with each change; a `stat`, or a short query.
+
+        While the database of a fleet does not answer, nothing counts as changed.
+        """
+        try:
+            return self.database.stamp()
+        except DatabaseUnavailable:
+            return self._stamp
 
     @contextmanager
     def _reading(self) -> Iterator[Rows | None]:
@@ -134,10 +135,14 @@ class ChannelState:
             self._is_damaged, self._is_read = True, False
             raise
 
-    def catch_up(self) -> None:
-        """Read what other processes changed; the same stamp says that they did nothing."""
+    def catch_up(self, *, is_writing: bool = False) -> None:
+        """Read what other processes changed; the same stamp says that they did nothing.
+
+        Where the database of a fleet does not answer, what was read last counts; a writer gets
+        `DatabaseUnavailable` instead.
+        """
         try:
-            stamp = self.stamp()
+            stamp = self.database.stamp()
             if self._is_read and stamp == self._stamp:
                 return
             with self._reading() as rows:
@@ -146,6 +151,12 @@ class ChannelState:
             _log.warning("%s", error)
             stamp = self.database.stamp()
             self._read(None)
+        except DatabaseUnavailable:
+            if is_writing:
+                raise
+            if self.ledger.sequence == 0:
+                self._reset(self.concluded()[0])
+            return
         self._is_read, self._stamp = True, stamp
 
     def _read(self, rows: Rows | None) -> None:
@@ -158,7 +169,7 @@ class ChannelState:
         known = self.ledger.sequence
         fresh = self._changes(rows, known) if 0 < known <= newest else []
         if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
-            self._reset(_stored_ledger(rows, newest))
+            self._reset(stored_ledger(rows, newest))
         for change in fresh:
             if change.sequence > self.ledger.sequence:
                 self.ledger = self.ledger.after(change.delta, change.sequence)
@@ -169,6 +180,8 @@ class ChannelState:
         self.ledger = ledger
         self.heads, self.forgotten_lines = {}, {}
         self._known.clear()
+        self._written.clear()
+        self._texts = {}
         self.texts.clear()
 
     # ── texts ────────────────────────────────────────────────────────────────────────────────────
@@ -193,29 +206,39 @@ class ChannelState:
         """Return the text of an etag; `None` where it is not kept, or damaged."""
         if etag == self.etag(""):
             return ""
+        if etag in self._texts:
+            return self._texts[etag]
         with self._reading() as rows:
             return self.texts.get(rows, etag) if rows else None
 
+    def text_before(self, file: File) -> str:
+        """Return the text that the newest change of a file was made to; empty if it is unknown."""
+        change = self._change_to(file, self.heads.get(file, ""))
+        return (self.text(change.files[file].before) or "") if change else ""
+
     def past_texts(
         self, file: File, *, is_placed: bool = True, before: str = ""
-    ) -> Iterator[tuple[tuple[str, ...], bool]]:
-        """Yield the texts that stood in a file as lines, newest first, and whether it was saved.
+    ) -> list[tuple[Sequence[int], bool]]:
+        """Return the texts that stood in a file, newest first, and whether each was saved.
 
-        Saved is a text that a person's editor wrote and we merged: that editor may go on from it.
-        Without `is_placed` the newest text has not reached the file; with `before`, an etag, only
-        texts older than that are yielded.
+        They are ids of lines, for `line`. Saved is a text that a person's editor wrote and we
+        merged: that editor may go on from it. Without `is_placed` the newest text has not reached
+        the file; with `before`, an etag, only texts older than that are returned.
         """
         with self._reading() as rows:
-            found = list(self._past_ids(rows, file, is_placed, before)) if rows else []
-            every = dict.fromkeys(number for ids, _ in found for number in ids)
-            if rows:
-                self.texts.lines(rows, tuple(every))
-            lines = [(self.texts.lines(rows, ids), saved) for ids, saved in found] if rows else []
-        return iter(lines)
+            if rows is None:
+                return []
+            found = list(self._past_ids(rows, file, is_placed, before))
+            self.texts.load(rows, _ids_in(ids for ids, _ in found))
+        return found
+
+    def line(self, number: int) -> str:
+        """Return a line of a past text that was returned before."""
+        return self.texts.line(number)
 
     def _past_ids(
         self, rows: Rows, file: File, is_placed: bool, before: str
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         is_older = not before
         passed: set[str] = set()
         versions = _versions(rows, file)
@@ -232,19 +255,35 @@ class ChannelState:
 
     def _with_ids(
         self, rows: Rows, etag: str, *, is_saved: bool
-    ) -> Iterator[tuple[tuple[int, ...], bool]]:
+    ) -> Iterator[tuple[Sequence[int], bool]]:
         ids = self.texts.line_ids(rows, etag)
         if ids is not None:
             yield ids, is_saved
 
+    def count_unplaced(self, file: File) -> int:
+        """Return how many changes, from the newest but one on, left texts that a file never had."""
+        with self._reading() as rows:
+            versions = _versions(rows, file)[1:] if rows else []
+        placed = (number for number, version in enumerate(versions) if version.on_disk)
+        return next(placed, len(versions))
+
     def displaced_by(self, file: File, etag: str) -> frozenset[str]:
         """Return the etags of the texts that the one of this etag may take the place of."""
-        known = self._displaced.get((file, etag))
+        change = self._change_to(file, etag)
+        each = change.files[file] if change else None
+        return frozenset(filter(None, (each.before, each.displaces, each.saved)) if each else ())
+
+    def _change_to(self, file: File, etag: str) -> ChangeRecord | None:
+        """Return the newest change that led to the text of an etag; `None` if none is kept."""
+        known = self._written.get((file, etag))
         if known is not None:
             return known
         with self._reading() as rows:
-            found = rows.all(_DISPLACED, str(file), etag) if rows else []
-        return frozenset(each for row in found for each in row if each)
+            number = rows.all(_NUMBER_OF, str(file), etag)[0][0] if rows else None
+            if rows is None or number is None:
+                return None
+            found = [each for each in self._changes(rows, number - 1) if each.sequence == number]
+        return found[0] if found else None
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────
 
@@ -261,12 +300,8 @@ class ChannelState:
 
     def archived_with(self, file: File) -> ChangeRecord | None:
         """Return the change that left the newest text of a file if it archived something."""
-        with self._reading() as rows:
-            found = rows.all(_NUMBER_OF, str(file), self.heads.get(file, "")) if rows else []
-            if not rows or found[0][0] is None:
-                return None
-            change = self._changes(rows, found[0][0] - 1)[0]
-        return change if change.archived else None
+        change = self._change_to(file, self.heads.get(file, ""))
+        return change if change and change.archived else None
 
     def append(
         self,
@@ -279,12 +314,12 @@ class ChannelState:
         The newest text of the files `never_placed` did not stand in them. Raises `LockLost` where
         another writer came in between, and `StoreError`, with nothing written.
         """
+        texts, fresh = tuple(texts), dict[str, str]()
         named = [replace(change, id=change.id or urandom(8).hex()) for change in changes]
         try:
             with self._writing() as rows:
                 before = self._written_ledger(rows)
-                for text in texts:
-                    self.texts.put(rows, text)
+                fresh = {self.texts.put(rows, text): text for text in texts}
                 for file in never_placed:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
                 after = self._put(rows, before, named)
@@ -301,12 +336,12 @@ class ChannelState:
             self.texts.clear()
             raise
         self.ledger = after
-        self._displaced.clear()
+        self._texts = fresh
+        self._written.clear()
         for change in named:
             for file, each in change.files.items():
                 self.heads[file] = each.after
-                displaced = (each.before, each.displaces, each.saved)
-                self._displaced[file, each.after] = frozenset(filter(None, displaced))
+                self._written[file, each.after] = change
         self._is_read, self._stamp = True, self.stamp()
 
     def damage(self) -> str:
@@ -314,6 +349,8 @@ class ChannelState:
         found = self.database.damage()
         if found:
             return found
+        if self._is_damaged:
+            return "it belongs to another channel, or a table is missing"
         with self._reading() as rows:
             etags = [row[0] for row in rows.all("select etag from text")] if rows else []
             damaged = sum(self.texts.get(rows, etag) is None for etag in etags) if rows else 0
@@ -393,7 +430,7 @@ class ChannelState:
                 rows.run(statement)
             put_value(rows, _PLAN, None)
             whole = Delta(dict(ledger.records), dict(ledger.tombstones))
-            _write_ledger(rows, Ledger(), ledger, whole)
+            write_ledger(rows, Ledger(), ledger, whole)
             self._put(rows, ledger, [change])
         self._is_read = False
         self.texts.clear()
@@ -412,14 +449,15 @@ class ChannelState:
             changes = sum(holds(_plain(json_lines.value(bytes(row[0])))) for row in details)
         return {"versions": count, "changes": changes}
 
-    def strings(self) -> Iterator[str]:
-        """Yield every value of every row as text, and then the bytes of the file."""
+    def strings(self, *, has_texts: bool = True) -> Iterator[str]:
+        """Yield every value of every row as text, and with `has_texts` the texts as wholes."""
         with self._reading() as rows:
             if rows is None:
                 return
             found = [each for table in _TABLES_READ for row in rows.all(table) for each in row]
-            etags = [row[0] for row in rows.all("select etag from text")]
-            found += [self.texts.get(rows, etag) or "" for etag in etags]
+            if has_texts:
+                etags = [row[0] for row in rows.all("select etag from text")]
+                found += [self.texts.get(rows, etag) or "" for etag in etags]
         for value in found:
             yield _shown(value)
 
@@ -466,7 +504,7 @@ class ChannelState:
             self.heads = {}
             ledger = replace(self.ledger, sequence=0)
             whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
-            _write_ledger(rows, Ledger(), ledger, whole)
+            write_ledger(rows, Ledger(), ledger, whole)
             return ledger
         if newest != self.ledger.sequence:
             raise LockLost("Another process changed the channel meanwhile. Try again.")
@@ -485,7 +523,7 @@ class ChannelState:
                 rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
                 rows.run("delete from head where file = ?", str(file))
                 rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
-            _write_ledger(rows, ledger, after, change.delta)
+            write_ledger(rows, ledger, after, change.delta)
             ledger = after
         return ledger
 
@@ -506,10 +544,6 @@ _VERSIONS_OF = (
 )
 _CHANGES_AFTER = (
     "select number, id, time, task, author, detail from change where number > ? order by number"
-)
-_DISPLACED = (
-    "select before, displaces, saved from version where file = ? and after = ? "
-    "order by number desc limit 1"
 )
 _NUMBER_OF = "select max(number) from version where file = ? and after = ?"
 _NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"
@@ -542,6 +576,17 @@ _RENAME = (
 )
 
 
+def _ids_in(texts: Iterable[Sequence[int]]) -> set[int]:
+    """Return the ids of all lines of some texts; neighbours have most of them in common."""
+    found: set[int] = set()
+    before: Sequence[int] = ()
+    for ids in texts:
+        head, tail = shared_ends(before, ids)
+        found.update(ids[head : len(ids) - tail])
+        before = ids
+    return found
+
+
 def _newest(rows: Rows) -> int:
     return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
 
@@ -568,66 +613,6 @@ def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
         return replace(decoded(ChangeRecord, fields), files=files)
     except CodecError:  # written by a newer version with other values; what it did is kept
         return ChangeRecord(number, when, task, Author(author), files=files, id=name)
-
-
-# ── the ledger in rows ───────────────────────────────────────────────────────────────────────────
-
-_LEDGER = "ledger"
-
-
-def _stored_ledger(rows: Rows, sequence: int) -> Ledger:
-    """Return the ledger that a database has."""
-    records = {
-        name: decoded(Record, json_lines.value(bytes(value)))
-        for name, value in rows.all("select name, value from record")
-    }
-    tombstones = {
-        name: Tombstone(bytes(reason).decode("utf-8", "surrogatepass"), upto)
-        for name, reason, upto in rows.all("select name, reason, upto from tombstone")
-    }
-    found = rows.all("select value from value where name = ?", _LEDGER)
-    rest = decoded(Ledger, json_lines.value(bytes(found[0][0]))) if found else Ledger()
-    return replace(rest, sequence=sequence, records=records, tombstones=tombstones)
-
-
-def _without_rows(ledger: Ledger) -> Ledger:
-    """Return what of a ledger is not written row by row."""
-    return replace(ledger, sequence=0, records={}, tombstones={})
-
-
-def _write_ledger(rows: Rows, before: Ledger, after: Ledger, delta: Delta) -> None:
-    """Write what a change makes of the ledger `before`, which the database has."""
-    rows.run_many("delete from record where name = ?", ((name,) for name in delta.records))
-    rows.run_many("delete from tombstone where name = ?", ((name,) for name in delta.tombstones))
-    records = [(name, after.records.get(name)) for name in delta.records]
-    rows.run_many(
-        "insert into record (name, value) values (?, ?)",
-        [(name, json_lines.line(encoded(record))) for name, record in records if record],
-    )
-    tombstones = [(name, after.tombstones.get(name)) for name in delta.tombstones]
-    rows.run_many(
-        "insert into tombstone (name, reason, upto) values (?, ?, ?)",
-        [
-            (name, stone.reason.encode("utf-8", "surrogatepass"), stone.upto)
-            for name, stone in tombstones
-            if stone
-        ],
-    )
-    if _without_rows(before) != _without_rows(after):
-        put_value(rows, _LEDGER, encoded(_without_rows(after)))
-
-
-def put_value(rows: Rows, name: str, value: Mapping[str, object] | None) -> None:
-    """Write a value under a name in the place of the former one; `None` only removes that."""
-    rows.run("delete from value where name = ?", name)
-    if value is not None:
-        rows.run("insert into value (name, value) values (?, ?)", name, json_lines.line(value))
-
-
-def get_value(rows: Rows, name: str) -> dict[str, object] | None:
-    """Return the value of a name; `None` where there is none."""
-    found = rows.all("select value from value where name = ?", name)
-    return json_lines.value(bytes(found[0][0])) if found else None
 
 
 def _plain(value: object) -> str:

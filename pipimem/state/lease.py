@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from pipimem.errors import DatabaseUnavailable, LockLost, LockTimeout
-from pipimem.state.postgres import Connections, lost
+from pipimem.state.postgres import FleetDatabase, lost
 
 # Renewed so often within its time, a lease outlives one lost request.
 _RENEWALS = 3
@@ -61,7 +61,7 @@ def awake_seconds() -> float:
 
 
 @dataclass(slots=True)
-class Lease:
+class WriteLease:
     """A lock that is ours until `until`, by `awake_seconds`.
 
     `taken_over`: a holder before did not give it back, and may still be writing, unless
@@ -83,16 +83,16 @@ class Leases:
     `owner` names the process among all hosts.
     """
 
-    database: Connections
+    database: FleetDatabase
     owner: str
     seconds: float
-    _held: dict[str, Lease] = field(default_factory=dict)
+    _held: dict[str, WriteLease] = field(default_factory=dict)
     # What to call, by the name of a lock, when another host waits for it.
     _stops: dict[str, Callable[[], object]] = field(default_factory=dict)
     _changed: threading.Condition = field(default_factory=threading.Condition)
     _renewer: threading.Thread | None = None
 
-    def take(self, name: str) -> Lease | None:
+    def take(self, name: str) -> WriteLease | None:
         """Return the lease of a lock, `None` where another host has it: then we wait in line.
 
         At most one thread of this process asks for a lock, or has it. Raises `DatabaseUnavailable`.
@@ -101,11 +101,11 @@ class Leases:
         values = {"id": name, "me": self.owner, "seconds": self.seconds, "waiting": _WAITING}
         with suppress(LockTimeout):  # a transaction of the holder is under way
             for fence, taken_over in self.database.rows(_TAKE, values):
-                return Lease(name, fence, taken_over, sent + self.seconds)
+                return WriteLease(name, fence, taken_over, sent + self.seconds)
             self.database.rows(_WAIT, values)
         return None
 
-    def check(self, lease: Lease) -> None:
+    def check(self, lease: WriteLease) -> None:
         """Raise `LockLost` where another host has the lock, or may have it at any instant.
 
         Where the database does not answer the clock of this host decides.
@@ -121,7 +121,7 @@ class Leases:
             raise LockLost(lost(lease.id))
 
     @contextmanager
-    def kept(self, lease: Lease) -> Iterator[None]:
+    def kept(self, lease: WriteLease) -> Iterator[None]:
         """Renew a lease while this lasts, then give it back.
 
         Where the database does not answer then, it is over by itself some seconds later.
@@ -150,7 +150,7 @@ class Leases:
         finally:
             del self._stops[name]
 
-    def _give_back(self, lease: Lease) -> None:
+    def _give_back(self, lease: WriteLease) -> None:
         values = {
             "id": lease.id,
             "fence": lease.fence,
@@ -173,7 +173,7 @@ class Leases:
             with suppress(DatabaseUnavailable, LockTimeout):
                 self._renewed(held)
 
-    def _renewed(self, held: list[Lease]) -> bool:
+    def _renewed(self, held: list[WriteLease]) -> bool:
         """Renew leases; return whether all are ours still."""
         if not held:
             return True

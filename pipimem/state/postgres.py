@@ -46,8 +46,8 @@ _Waiting = Generator[Any, Any, Any]
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
-class Connections:
-    """Connections of one process to the database of a fleet, opened when they are needed.
+class FleetDatabase:
+    """FleetDatabase of one process to the database of a fleet, opened when they are needed.
 
     Methods may be called from any thread, and after a fork. The server ends a transaction whose
     client was silent for `patience` seconds, so that a suspended host holds no row for long.
@@ -210,7 +210,7 @@ class PostgresDatabase(Struct, frozen=True):
     writer, who then removes it.
     """
 
-    connections: Connections
+    connections: FleetDatabase
     schema: Schema
     name: str
     owner: bytes
@@ -244,6 +244,15 @@ class PostgresDatabase(Struct, frozen=True):
 
         Raises `LockLost` where this thread does not hold the lock any more.
         """
+        with self._transaction() as rows:
+            if rows.all("select id from owner") != [(self.owner,)]:
+                self._begin_anew(rows)
+            yield rows
+        if self.before.stamp() is not None:
+            self.before.path.unlink(missing_ok=True)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[Rows]:
         held = self.held()
         is_locked = bool(held) and held[0].name == self.name
         if not is_locked:
@@ -254,20 +263,14 @@ class PostgresDatabase(Struct, frozen=True):
                 statement = _FENCE if lock.name == self.name else _OTHER_FENCE
                 if not connection.execute(statement, lock).fetchall():
                     raise LockLost(lost(lock.name))
-            if rows.all("select id from owner") != [(self.owner,)]:
-                self._begin_anew(rows)
             yield rows
-        if self.before.stamp() is not None:
-            self.before.path.unlink(missing_ok=True)
 
     def _begin_anew(self, rows: Rows) -> None:
         """Remove the rows of another channel that had the folder; take over those of one host."""
-        for table in tables_of(self.schema):
-            rows.run(f"delete from {table.name}")  # noqa: S608 - a name of ours
+        self._remove_all(rows)
         with self.before.reading() as older:
             if older is not None:
                 copy_tables(older, rows, self.schema)
-        rows.run("delete from owner")
         rows.run("insert into owner (id) values (?)", self.owner)
 
     def copy_to(self, path: Path) -> None:
@@ -288,9 +291,12 @@ class PostgresDatabase(Struct, frozen=True):
 
     def set_aside(self) -> None:
         """Remove the rows, so that the next writer begins anew."""
-        with self.writing() as rows:
-            for table in tables_of(self.schema):
-                rows.run(f"delete from {table.name}")  # noqa: S608 - a name of ours
+        with self._transaction() as rows:
+            self._remove_all(rows)
+
+    def _remove_all(self, rows: Rows) -> None:
+        for table in tables_of(self.schema):
+            rows.run(f"delete from {table.name}")  # noqa: S608 - a name of ours
 
     def _beginning(self, how: str) -> str:
         sql = _psycopg().sql
@@ -431,7 +437,7 @@ def connected(address: str, patience: float) -> _Connection:
             return super().wait(_limited(gen), min(interval, _WAKE))
 
     settings = (
-        f"-c statement_timeout=2000 -c lock_timeout=1000 -c search_path=pipimem "
+        f"-c statement_timeout=2000 -c lock_timeout=1000 -c search_path=pipimem,public "
         f"-c idle_in_transaction_session_timeout={patience * 1000:.0f}"
     )
     options: dict[str, Any] = {**_CONNECTION, "options": settings}
@@ -442,17 +448,17 @@ def connected(address: str, patience: float) -> _Connection:
 
 def _limited(gen: _Waiting) -> _Waiting:
     until = time.monotonic() + _TIMEOUT
-    wanted = next(gen)
-    while True:
-        try:
+    try:
+        wanted = next(gen)
+        while True:
             ready = yield wanted
             if ready:
                 until = time.monotonic() + _TIMEOUT
             elif time.monotonic() > until:
                 raise TimeoutError("no answer")
             wanted = gen.send(ready)
-        except StopIteration as end:
-            return end.value
+    except StopIteration as end:
+        return end.value
 
 
 def _translated(statement: str) -> str:

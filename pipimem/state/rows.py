@@ -59,11 +59,7 @@ class Database(Protocol):
         """
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Return what changes with transactions; `None` where there is no database.
-
-        The first number is when the last one was, in nanoseconds since 1970: two within one tick of
-        the clock may leave the same stamp.
-        """
+        """Return what changes with every transaction; `None` where there is no database."""
 
     def damage(self) -> str:
         """Return what the database's own check finds wrong with it; empty for nothing."""

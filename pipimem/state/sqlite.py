@@ -96,6 +96,10 @@ class SqliteDatabase(Struct, frozen=True):
                             db.execute("rollback")
                     raise
                 self._commit(db)
+                # The file system's clock may tick too slowly to tell two transactions apart.
+                with suppress(OSError):
+                    now = time.time_ns()
+                    os.utime(self.path, ns=(now, now))
                 if _file_of(self.path) != file:
                     raise LockLost(_replaced(self.path))
 

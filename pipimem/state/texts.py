@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from hashlib import blake2b
 from sys import byteorder
 
@@ -36,6 +36,9 @@ class Texts(Struct):
     _ids: dict[str, int] = field(default_factory=dict)
     _lines: dict[int, str] = field(default_factory=dict)
 
+    def __repr__(self) -> str:
+        return "Texts()"  # neither the key nor a line
+
     def etag(self, text: str) -> str:
         """Return the etag of a text: two texts with the same etag are the same."""
         data = text.encode("utf-8", "surrogatepass")
@@ -57,17 +60,27 @@ class Texts(Struct):
         text = "".join(self.lines(rows, ids))
         return text if self.etag(text) == etag else None
 
-    def line_ids(self, rows: Rows, etag: str) -> tuple[int, ...] | None:
+    def line_ids(self, rows: Rows, etag: str) -> Sequence[int] | None:
         """Return the ids of a text's lines; `None` where the text is not there, or damaged."""
         found = rows.all("select lines from text where etag = ?", etag)
         return unpacked(found[0][0]) if found else None
 
-    def lines(self, rows: Rows, ids: Sequence[int]) -> tuple[str, ...]:
+    def lines(self, rows: Rows, ids: Sequence[int]) -> Iterator[str]:
         """Return lines by their ids; empty for one that is not there."""
-        missing = sorted({number for number in ids if number not in self._lines})
+        self.load(rows, set(ids))
+        return map(self.line, ids)
+
+    def load(self, rows: Rows, ids: Set[int]) -> None:
+        """Read lines, so that `line` has them."""
+        if len(self._lines) > _MOST_KEPT:
+            self.clear()
+        missing = sorted(ids - self._lines.keys())
         for number, body in rows.among("select id, body from line where id", missing):
             self._keep(number, _line(body))
-        return tuple(self._lines.get(number, "") for number in ids)
+
+    def line(self, number: int) -> str:
+        """Return a line that was read; empty for one that is not there."""
+        return self._lines.get(number, "")
 
     def drop_unused(self, rows: Rows) -> None:
         """Remove the lines that no text has."""
@@ -115,8 +128,6 @@ class Texts(Struct):
         return None
 
     def _keep(self, number: int, line: str) -> None:
-        if len(self._lines) >= _MOST_KEPT:
-            self.clear()
         self._ids[line] = number
         self._lines[number] = line
 
@@ -134,7 +145,7 @@ def packed(ids: Iterable[int]) -> bytes:
     return zlib.compress(numbers.tobytes(), 1)
 
 
-def unpacked(data: bytes) -> tuple[int, ...] | None:
+def unpacked(data: bytes) -> Sequence[int] | None:
     """Return the ids that `packed` stored; `None` where they are damaged."""
     numbers = array("I")
     try:
@@ -143,7 +154,7 @@ def unpacked(data: bytes) -> tuple[int, ...] | None:
         return None
     if byteorder == "big":
         numbers.byteswap()
-    return tuple(numbers)
+    return numbers
 
 
 def _body(line: str) -> bytes:

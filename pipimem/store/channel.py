@@ -13,7 +13,7 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
 
-from pipimem.errors import DamagedState, DatabaseUnavailable, LockLost, PipimemError, StoreError
+from pipimem.errors import DamagedState, DatabaseUnavailable, LockLost, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
@@ -31,7 +31,8 @@ from pipimem.store.commit.commit import (
     record_edits,
 )
 from pipimem.store.commit.past import Past
-from pipimem.store.commit.working_copy import WorkingCopy
+from pipimem.store.commit.publish import set_note_aside
+from pipimem.store.commit.working_copy import UnreadableFile, WorkingCopy
 from pipimem.store.disk import editor_saves
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
@@ -40,7 +41,7 @@ from pipimem.store.forget.verify import Forgotten
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
-from pipimem.store.transcript.log import PATIENCE, Transcript
+from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
 
 _P = ParamSpec("_P")
@@ -63,6 +64,7 @@ class CommitRetry(Struct, frozen=True):
     actor: str
     wall: datetime
     carry_out: CarryOut | None
+    wait: float | None = None
 
     def done(self) -> Committed:
         """Commits, again where the lock was lost or something of `.pipimem/` deleted meanwhile.
@@ -86,7 +88,8 @@ class CommitRetry(Struct, frozen=True):
         done: Committed | None = None
         tries = 0
         while done is None:
-            with self.opened.writing(self.wall, until=deadline) as working_copy:
+            with self.opened.writing(self.wall, deadline, wait=self.wait) as working_copy:
+                self.recalls.take_in()
                 done = commit(
                     working_copy,
                     self.decision,
@@ -251,13 +254,25 @@ class ChannelStore:
         actor: str = "",
         wall: datetime | None = None,
         carry_out: CarryOut | None = None,
+        *,
+        of_a_turn: bool = False,
     ) -> Committed:
         """Carries a decision out on the freshest texts, all or nothing; durable when it returns.
 
-        `now` is the conversation's time, `wall` the real one for the journal where it is another. A
-        decision that changes nothing writes nothing. Raises `StoreError` with everything as it was.
+        `now` is the conversation's time, `wall` the real one for the change where it is another. A
+        decision that changes nothing writes nothing. One `of_a_turn` waits for no other commit:
+        it raises `LockTimeout`. Raises `StoreError` with everything as it was.
         """
-        run = CommitRetry(self._opened, self._recalls, decision, now, actor, wall or now, carry_out)
+        run = CommitRetry(
+            self._opened,
+            self._recalls,
+            decision,
+            now,
+            actor,
+            wall or now,
+            carry_out,
+            self._opened.patience if of_a_turn else None,
+        )
         done = run.done()
         self._opened.read_again()
         return done
@@ -268,28 +283,30 @@ class ChannelStore:
         self._opened.make_channel()
 
     def append(self, messages: Iterable[Message]) -> tuple[Message, ...]:
-        """Adds the messages the transcript lacks, numbered, and returns those; they are synced."""
+        """Adds the messages the transcript lacks, numbered, and returns those; they are synced.
+
+        Waits for no commit.
+        """
         return self._append(tuple(messages))
 
     @retried_when_deleted
     @raises_store_error
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         self._opened.make_for_talk()
-        newest = 0
-        # A damaged state is reported where it is needed; the talk must reach the disk.
-        with suppress(PipimemError):
-            newest = self.ledger.newest_message
-        return self.transcript.append(messages, after=newest)
+        return self.transcript.append(messages, after=self._opened.newest_message())
 
     def touch_recalls(self, ids: Iterable[str], when: datetime, asked: Asked | None = None) -> None:
-        """Counts a recall of these entries, and keeps the question, until a commit or `close`."""
-        with self._opened.mutex:
-            self._recalls.note(ids, when, asked, self._opened.known_sequence)
-            self._recalled = self._recalled or when
+        """Counts a recall of these entries, and keeps the question, until a commit or `close`.
+
+        Waits for no commit.
+        """
+        self._recalls.note(ids, when, asked, self._opened.known_sequence)
+        self._recalled = self._recalled or when
 
     def with_pending_recalls(self, notes: Notes) -> Notes:
         """The notes with the recalls that the next commit will write."""
         with self._opened.mutex:
+            self._recalls.take_in()
             return self._recalls.noted_in(notes)
 
     @retried_when_deleted
@@ -318,6 +335,7 @@ class ChannelStore:
                     self._close()
 
     def _close(self) -> None:
+        self._recalls.take_in()
         if self._recalled and self._recalls.are_worth_writing(self.ledger):
             self._recalls.are_due = True
             self.commit(Decision("recalls", Author.RULE), self._recalled)
@@ -376,16 +394,28 @@ class ChannelStore:
         seen = self._opened.working_copy
         if only_seen and (seen is None or not seen.has_unrecorded_edits):
             return
-        patience = PATIENCE if only_seen else None  # a turn's end waits no longer for its talk
+        patience = self._opened.patience if only_seen else None  # it is the end of a turn
         with self._opened.writing(now, until=0.0, wait=patience) as working_copy:
             record_edits(working_copy, now)
             self._opened.after_writing(now)
 
-    def unreadable(self) -> Mapping[File, str]:
+    @retried_when_deleted
+    @raises_store_error
+    def unreadable(self) -> Mapping[File, UnreadableFile]:
         """Return the notes that are no text, and why; what is written waits for them."""
         with self.reading() as working_copy:
             working_copy.read_notes()
             return working_copy.unreadable
+
+    @raises_store_error
+    def set_note_aside(self, file: File, now: datetime) -> str:
+        """Give a note that is no text another name, and put its newest known text in its place.
+
+        Returns the other name, empty where it is a text meanwhile. Raises `StoreError` where no
+        text of it is known.
+        """
+        with self._opened.writing(now, until=0.0) as working_copy:
+            return set_note_aside(working_copy, file, now)
 
     def archive(self) -> Note:
         """HISTORY.archive.md as it stands; an empty note where there is none."""
@@ -412,6 +442,7 @@ class ChannelStore:
         """
         until = editor_saves.save_deadline()
         with self._opened.writing(now, until, is_held=forgetting.is_being_saved) as working_copy:
+            self._recalls.take_in()
             self._recalls.asked.clear()
             log, kept = self.transcript, keep_transcript
             receipt = forgetting.forget(

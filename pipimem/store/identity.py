@@ -202,6 +202,8 @@ class ChannelFolder:
     make_lock: MakeLock = FolderLock
     # What `channel.json` keeps of the ledger, as last read or written; `None` without that file.
     kept: Kept | None = None
+    # Whether it was said that the state is gone.
+    is_loss_told: bool = False
 
     def __post_init__(self) -> None:
         self.lock = self.make_lock(self.own / "lock")
@@ -224,7 +226,7 @@ class ChannelFolder:
         no use any more. Raises `StoreError`, for a lock that is held by others after `timeout`
         seconds, and `ChannelError` where it became another channel's.
         """
-        if self.settled is not None and stamp(_path(self.folder)) == self.settled:
+        if self.is_settled():
             return False
         try:
             return self._make_channel(timeout)
@@ -232,6 +234,34 @@ class ChannelFolder:
             if presence.is_folder(self.own):
                 raise
             return self._make_channel(timeout)  # it was deleted at this very instant
+
+    def is_settled(self) -> bool:
+        """Return whether `channel.json` stands as it is known here, and locks hold.
+
+        Takes no lock: the file is only ever replaced whole.
+        """
+        found = stamp(_path(self.folder))
+        if found is None or found == self.settled:
+            return found is not None
+        if not self.is_saved or self._standing() != self.identity:
+            return False
+        if not self.lock.keeps_others_out:
+            return False
+        self.settled = found
+        return True
+
+    def lacks_title_alone(self) -> bool:
+        """Return whether `channel.json` has all as it is known here, but another title."""
+        standing = self._standing()
+        if standing is None:
+            return False
+        return replace(standing, title=self.identity.title) == self.identity
+
+    def _standing(self) -> Identity | None:
+        try:
+            return load(self.folder)
+        except ChannelError:
+            return None
 
     def _make_channel(self, timeout: float | None) -> bool:
         make_folder(self.own)
@@ -261,12 +291,14 @@ class ChannelFolder:
             save(self.folder, self.identity, self.kept or Kept())
             if not self.is_saved:
                 return False
-            _log.warning(
-                "%s was deleted or damaged while it was in use. It is made anew under the same "
-                "key; what was in no Markdown file (undo, recalls, what was deleted by hand) is "
-                "known as far as other files have it.",
-                _path(self.folder),
-            )
+            if not self.is_loss_told:
+                self.is_loss_told = True
+                _log.warning(
+                    "%s was deleted or damaged while it was in use. It is made anew under the same "
+                    "key; what was in no Markdown file (undo, recalls, what was deleted by hand) "
+                    "is known as far as other files have it.",
+                    _path(self.folder),
+                )
             return not presence.exists(self.own / "state.db")
         standing, kept = found
         self.kept = kept

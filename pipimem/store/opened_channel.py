@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ from pipimem.errors import (
     DatabaseUnavailable,
     LockLost,
     LockTimeout,
+    PipimemError,
     StoreError,
     UnreadableNote,
 )
@@ -32,15 +34,17 @@ from pipimem.store.commit.publish import publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, read_text, real_path, sweep
+from pipimem.store.disk.folder_lock import lock_timeout
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
 from pipimem.store.forget.cleaning import clean_archive_again
 from pipimem.store.identity import FORMAT, ChannelFolder, Identity, Kept
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
-from pipimem.store.transcript.log import PATIENCE, Transcript
+from pipimem.store.transcript.log import LOCK, PATIENCE, Transcript
 from pipimem.store.workspace import WorkspaceStore
 
+_log = logging.getLogger("pipimem")
 _PAUSE = 0.05
 # The record of an entry whose own is lost.
 _OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
@@ -87,8 +91,8 @@ class OpenedChannel:
         known = replace(known, format=FORMAT)
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
         ours.kept = kept
-        transcript = Transcript(folder, ours.lock, workspace.spool_in(folder))
-        opened = cls(workspace, ours, transcript)
+        talk = _transcript(workspace, ours)
+        opened = cls(workspace, ours, talk)
         if create:
             opened.make_for_talk()
         return opened
@@ -106,6 +110,21 @@ class OpenedChannel:
             state.catch_up()
             return state.ledger
 
+    def newest_message(self) -> int:
+        """The greatest number of a message that the ledger has; 0 where it cannot be read.
+
+        Waits for no commit: while another thread is at work here, the files are read beside it.
+        """
+        # A damaged journal is reported where it is needed; the talk must reach the disk.
+        with suppress(PipimemError):
+            if not self.mutex.acquire(blocking=False):
+                return self._loaded_state().ledger.newest_message
+            try:
+                return self.ledger.newest_message
+            finally:
+                self.mutex.release()
+        return 0
+
     @property
     def known_sequence(self) -> int:
         """The number of the newest record that was read; 0 where none was."""
@@ -121,6 +140,10 @@ class OpenedChannel:
             return cached
         try:
             return self.loaded().read_notes()
+        except DatabaseUnavailable:
+            if cached is None:
+                raise
+            return cached
         finally:
             self.mutex.release()
 
@@ -153,10 +176,11 @@ class OpenedChannel:
         """Holds the channel to write to it, with the working copy made ready.
 
         Waits for an editor who is saving, and while `is_held` says so, but not longer than `until`;
-        for other writers `wait` seconds, `None` is as long as a commit does.
+        for other writers, threads of this process among them, `wait` seconds, `None` is as long as
+        a commit does.
         """
         while True:
-            with self.mutex:
+            with self._mutex_within(wait):
                 self.make_channel(wait)
                 with self.channel_folder.lock.held(wait):
                     self._refuse_moved()
@@ -167,21 +191,42 @@ class OpenedChannel:
                         return
             time.sleep(_PAUSE)  # outside the lock: others need not wait for an editor
 
+    @contextmanager
+    def _mutex_within(self, wait: float | None) -> Iterator[None]:
+        """Hold the mutex. Raises `LockTimeout` after `wait` seconds."""
+        if not self.mutex.acquire(timeout=-1 if wait is None else wait):
+            raise lock_timeout(self.channel_folder.own / "lock", wait or 0.0)
+        try:
+            yield
+        finally:
+            self.mutex.release()
+
+    @property
+    def patience(self) -> float:
+        """How many seconds a turn's end waits for other writers: none on one host."""
+        return PATIENCE if self.transcript.spool else 0.0
+
     def make_channel(self, timeout: float | None = None) -> None:
         """Makes the folder a channel of ours; what was read is dropped where it was another's."""
-        with self.mutex:
+        with self._mutex_within(timeout):
             self._refuse_moved()
             self.channel_folder.kept = self.kept
             if self.channel_folder.make_channel(timeout):
                 self.working_copy = None
 
     def make_for_talk(self) -> None:
-        """Makes the folder a channel; in a fleet that cannot agree now the first commit does it."""
-        if self.transcript.spool is None:
+        """Makes the folder a channel, unless it is one: then the talk waits for no commit.
+
+        A new title waits for the next commit where another one is under way, as does all of it in a
+        fleet that cannot agree now.
+        """
+        if self.channel_folder.is_settled():
+            return
+        if self.transcript.spool is None and not self.channel_folder.lacks_title_alone():
             self.make_channel()
             return
-        with suppress(DatabaseUnavailable, LockTimeout):  # talk waits beside
-            self.make_channel(PATIENCE)
+        with suppress(DatabaseUnavailable, LockTimeout):
+            self.make_channel(self.patience)
 
     def _refuse_moved(self) -> None:
         refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)
@@ -189,15 +234,20 @@ class OpenedChannel:
     def loaded(self) -> WorkingCopy:
         """The working copy, read at its first use."""
         if self.working_copy is None:
-            folder, identity = self.channel_folder.folder, self.channel_folder.identity
-            database = self.workspace.database_of(self.channel_folder.own, identity)
-            state = ChannelState(database, Texts(identity.key), self._concluded)
-            state.catch_up()
+            folder, key = self.channel_folder.folder, self.channel_folder.identity.key
             beside = self.transcript.spool.watched if self.transcript.spool else ()
             self.working_copy = WorkingCopy(
-                folder, self.root, identity.key, state, beside, self.workspace.revalidate
+                folder, self.root, key, self._loaded_state(), beside, self.workspace.revalidate
             )
         return self.working_copy
+
+    def _loaded_state(self) -> ChannelState:
+        identity = self.channel_folder.identity
+        database = self.workspace.database_of(self.channel_folder.own, identity)
+        state = ChannelState(database, Texts(identity.key), self._concluded)
+        state.catch_up()
+        self._tell_of_loss(state)
+        return state
 
     def _concluded(self) -> tuple[Ledger, bool]:
         """Return the ledger of a channel without a state, and whether it had one.
@@ -206,13 +256,21 @@ class OpenedChannel:
         binds nobody.
         """
         ledger, was_there = self.kept.ledger, self.kept.has_state
-        is_lost = was_there or self.channel_folder.kept is None
-        if is_lost and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
+        if was_there and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
             text = self._memory_text()
             note = Note.read(File.MEMORY, text, self.channel_folder.identity.key)
             records = {entry.id: _OF_NOBODY for entry in note.entries if entry.bullet}
             ledger = structs.replace(ledger, records=records)
         return ledger, was_there
+
+    def _tell_of_loss(self, state: ChannelState) -> None:
+        if state.is_lost and not self.channel_folder.is_loss_told:
+            self.channel_folder.is_loss_told = True
+            _log.warning(
+                "%s has no state any more: undo, and what was known of entries, ends here. Notes "
+                "and talk stand.",
+                self.channel_folder.folder,
+            )
 
     def _memory_text(self) -> str:
         try:
@@ -224,7 +282,8 @@ class OpenedChannel:
     def kept(self) -> Kept:
         """What outlasts the state; without `channel.json` all that was said counts as seen."""
         if self.channel_folder.kept is None:
-            return Kept(cursor=self.transcript.last_number)
+            last = self.transcript.last_number
+            return Kept(cursor=last, has_state=last > 0)
         return self.channel_folder.kept
 
     def _ready(self, now: datetime, until: float) -> WorkingCopy | None:
@@ -235,7 +294,8 @@ class OpenedChannel:
         working_copy = self.loaded()
         if not self.has_written:
             sweep(self.channel_folder.own)
-        working_copy.state.catch_up()
+        working_copy.state.catch_up(is_writing=True)
+        self._tell_of_loss(working_copy.state)
         found = {file: working_copy.read_now(file) for file in NOTE_FILES}
         saving = any(
             working_copy.is_locked_by_editor(file, each)
@@ -257,6 +317,7 @@ class OpenedChannel:
         The caller holds the lock.
         """
         state = self.loaded().state
+        self.channel_folder.is_loss_told = False
         self.channel_folder.keep_ledger(state.ledger)
         state.prune(now)
 
@@ -300,6 +361,11 @@ class OpenedChannel:
         except LockLost:
             return True
         return False
+
+
+def _transcript(workspace: WorkspaceStore, ours: ChannelFolder) -> Transcript:
+    lock = ours.lock if workspace.fleet else ours.make_lock(ours.own / LOCK)
+    return Transcript(ours.folder, lock, workspace.spool_in(ours.folder))
 
 
 def _unknown(workspace: WorkspaceStore, channel_id: str) -> str:

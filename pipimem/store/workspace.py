@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from pipimem.notes.usage import Usage
 from pipimem.settings import FleetSettings, Settings, settings_from
 from pipimem.state.channel_state import SCHEMA
 from pipimem.state.rows import Database
+from pipimem.state.schedule import Problem
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store import identity
 from pipimem.store.caches import stamped
@@ -38,8 +39,10 @@ from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
 from pipimem.store.identity import Identity
-from pipimem.store.job_failures import Problem, Problems
-from pipimem.store.usage_ledger import UsageStore, usage_lines
+from pipimem.store.job_failures import Problems
+from pipimem.store.transcript.log import LOCK
+from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
     from pipimem.store.fleet.fleet_lock import Fleet
@@ -171,7 +174,11 @@ class WorkspaceStore:
         with store_errors("remove", folder):
             own = folder / ".pipimem"
             lock = self.make_lock(own / "lock")
-            with lock.held() if presence.is_folder(own) else nullcontext():
+            with ExitStack() as held:
+                if presence.is_folder(own):
+                    held.enter_context(lock.held())
+                    if self.fleet is None:
+                        held.enter_context(self.make_lock(own / LOCK).held())
                 lock.check()
                 self._drop_rows(own)
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
@@ -186,6 +193,28 @@ class WorkspaceStore:
         known = identity.load(own.parent) if self.fleet else None
         if known is not None:
             self.database_of(own, known).set_aside()
+
+    def leave_fleet(self) -> int:
+        """Write what the database of a fleet has of each channel into a `state.db` beside it.
+
+        The rows are removed then. Returns how many channels there were. No other host may be
+        running. Raises `StoreError`.
+        """
+        count = 0
+        for info in self.channels() if self.fleet else ():
+            own, known = info.folder / ".pipimem", identity.load(info.folder)
+            if known is None:
+                continue
+            with self.make_lock(own / "lock").held(), store_errors("write", own):
+                database, draft = self.database_of(own, known), own / "state.db.new"
+                draft.unlink(missing_ok=True)
+                database.copy_to(draft)
+                if presence.exists(draft):
+                    draft.replace(own / "state.db")
+                    sync_folder(own)
+                database.set_aside()
+            count += 1
+        return count
 
     def removed(self) -> tuple[Path, ...]:
         """What is left of channels whose removal a crash cut off. Raises `StoreError`."""
@@ -242,16 +271,21 @@ class WorkspaceStore:
         return True
 
     @property
+    def state(self) -> WorkspaceState:
+        """The database of the workspace; in a fleet each host has its own."""
+        return WorkspaceState(self._own, self.fleet.host if self.fleet else "")
+
+    @property
     def usage_store(self) -> UsageStore | FleetUsage:
         """The usage ledger and the reservations."""
         if self.fleet is not None:
             return self.fleet.usage_store
-        return UsageStore(self._own, self.make_lock)
+        return UsageStore(self.state)
 
     @property
     def problems(self) -> Problems:
         """The background jobs that fail, in any process."""
-        return Problems(self._own / "problems")
+        return Problems(self.state)
 
     def failing(self) -> list[tuple[str, Problem]]:
         """The background jobs that fail, the newest first, each with its channel's id.
@@ -276,13 +310,9 @@ class WorkspaceStore:
         make_folder(self._own)
         stamped.save(self._own / stamped.VECTORS, embedder, vectors)
 
-    def usages(self, since: datetime | None = None) -> Iterator[Usage]:
-        """The model calls since a time, oldest first; damaged lines are passed over."""
-        return (usage for usage in self.usage_lines(since) if usage is not None)
-
-    def usage_lines(self, since: datetime | None = None) -> Iterator[Usage | None]:
-        """The model calls since a time, with `None` for each damaged line of these months."""
-        return usage_lines(self._own, since)
+    def usages(self, since: datetime | None = None, channel: str | None = None) -> list[Usage]:
+        """Return the calls since a time, of all channels or of one, in the order they ended."""
+        return self.usage_store.usages(since, channel)
 
     @property
     def _own(self) -> Path:

@@ -53,7 +53,7 @@ def _encoded(value: object) -> object:
         return value
     if isinstance(value, Mapping):
         return {str(key): _encoded(item) for key, item in value.items()}
-    if isinstance(value, tuple):  # a named one too: a journal has thousands of splices
+    if isinstance(value, tuple):  # a named one too
         return [_encoded(item) for item in value]
     if isinstance(value, str):  # an enum of strings
         return str(value)

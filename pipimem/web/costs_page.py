@@ -93,11 +93,8 @@ class CostsPage:
     def _costs(self, days: int, only: str | None) -> Costs:
         midnight = _now().replace(hour=0, minute=0, second=0, microsecond=0)
         since, week = _days_before(midnight, days - 1), _days_before(midnight, _WEEK - 1)
-        found = list(self._pages.pipimem.store.usages(min(since, week)))
-        ways = _WAYS
-        if only is not None:
-            found = [one for one in found if one.channel == only]
-            ways = _WAYS_OF_A_CHANNEL
+        found = self._pages.pipimem.store.usages(min(since, week), only)
+        ways = _WAYS if only is None else _WAYS_OF_A_CHANNEL
         meant = [one for one in found if one.time[:10] >= f"{since:%Y-%m-%d}"]
         by_day = _every_day(found, since, days)
         by = {way: usage_sums(meant, way) for way in ways}

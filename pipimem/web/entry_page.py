@@ -83,7 +83,7 @@ async def _origin(channel: Channel, file: File, name: str) -> EntryOrigin | None
 
 
 async def _change(channel: Channel, origin: EntryOrigin | None) -> LoggedChange | None:
-    """The change that brought it, as far as the journal is kept."""
+    """The change that brought it, as far as changes are kept."""
     if origin is None or origin.change is None:
         return None
     try:

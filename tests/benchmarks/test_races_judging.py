@@ -33,7 +33,7 @@ def saved(channel: ChannelStore, old: str, new: str, typed: str = "", deleted: s
 
 def judged(channel: ChannelStore, past: list[Save]) -> tuple[bool, bool]:
     """Whether the line stands, and what the judge says of its deletion."""
-    seen = list(looks(channel.changes(), past))
+    seen = list(looks(channel, past))
     assert story(LINE, past, seen).startswith("- quartz")
     return LINE in (channel.folder / "MEMORY.md").read_text(), is_ambiguous(LINE, past, seen)
 

@@ -85,20 +85,24 @@ def test_an_empty_channel_id_is_refused(call: Call) -> None:
     ],
     ids=["binary", "latin-1", "100 MB"],
 )
-def test_what_is_no_markdown_is_refused_and_left_alone(
-    call: Call, bot: Path, content: bytes, sentence: str
+def test_what_is_no_markdown_is_told_and_left_alone(
+    call: Call, bot: Path, caplog: pytest.LogCaptureFixture, content: bytes, sentence: str
 ) -> None:
-    """Reading and writing end with a sentence that names the file; its bytes stay."""
+    """What it had before serves, with a warning that names the file; its bytes stay."""
     call("remember", "room", "The port is 8080")
     memory = bot / "channels/room/MEMORY.md"
     memory.write_bytes(content)
     for words in (
         ("recall", "room", "port"),
-        ("remember", "room", "x is y"),
-        ("show", "room", "memory"),
+        ("remember", "room", "The port of the lift is 9090"),
+        ("recall", "room", "port"),
     ):
+        caplog.clear()
         told = call(*words)
-        assert (told.code, f"{memory}" in told.err, sentence in told.err) == (1, True, True), words
+        assert (told.code, f"{memory}" in caplog.text, sentence in caplog.text) == (0, True, True)
+    assert ("8080" in told.out, "9090" in told.out) == (True, True)
+    told = call("show", "room", "memory")
+    assert (told.code, f"{memory}" in told.err, sentence in told.err) == (1, True, True)
     assert memory.read_bytes() == content
 
 
@@ -134,7 +138,9 @@ def test_a_full_disk_is_told_and_nothing_is_lost(
     assert call("remember", "room", "x is y").code == 0
 
 
-def test_a_link_out_of_the_workspace_is_refused(call: Call, bot: Path, tmp_path: Path) -> None:
+def test_a_link_out_of_the_workspace_is_not_followed(
+    call: Call, bot: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """A symlinked note may not lead reading to somebody else's files."""
     secret = tmp_path / "elsewhere.md"
     secret.write_text("- somebody else's port 8080\n")
@@ -142,7 +148,7 @@ def test_a_link_out_of_the_workspace_is_refused(call: Call, bot: Path, tmp_path:
     (bot / "channels" / "room" / "MEMORY.md").symlink_to(secret)
     before = snapshot(bot)
     told = call("recall", "room", "port 8080")
-    assert (told.code, "leads out of the workspace" in told.err) == (1, True)
+    assert ("8080" in told.out, "leads out of the workspace" in caplog.text) == (False, True)
     assert snapshot(bot) == before
 
 

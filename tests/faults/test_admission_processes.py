@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 
 BUDGET = 100_000
 
@@ -27,11 +28,12 @@ from pipimem.settings import BudgetSettings, Limit
 from pipimem.llm.request import ModelRequest, Completion, PromptMessage
 from pipimem.llm.admission import Admission, prompt_tokens
 from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 
 
 class ModelClient:
     async def complete(self, ask):
-        print("asked", flush=True)
+        print("asked", ask.correlation, flush=True)
         await (anyio.sleep_forever() if sys.argv[2] == "hang" else anyio.sleep(0.001))
         return Completion("ok", "stop", prompt_tokens(ask), ask.max_tokens)
 
@@ -52,7 +54,7 @@ async def one(admission, number, limit):
 
 async def main():
     limits = BudgetSettings(Limit(100_000), Limit(inf), Limit(inf), Limit(inf))
-    admission = Admission(UsageStore(Path(sys.argv[1])), limits, Clock(), lambda text: None)
+    admission = Admission(UsageStore(WorkspaceState(Path(sys.argv[1]))), limits, Clock(), lambda text: None)
     limit = anyio.Semaphore(4)
     async with anyio.create_task_group() as tasks:
         for number in range(60):
@@ -76,18 +78,33 @@ def test_one_budget_for_all_of_them(tmp_path: Path) -> None:
     dead = started(tmp_path, "hang")
     assert dead.stdout is not None
     for _ in range(4):
-        assert dead.stdout.readline() == "asked\n"
+        assert dead.stdout.readline().startswith("asked")
     dead.kill()
     dead.communicate()
-    usage_store = UsageStore(tmp_path)
+    usage_store = UsageStore(WorkspaceState(tmp_path))
     lost = sum(hold.tokens for hold in usage_store.held().values())
     assert (len(usage_store.held()), lost > 8000) == (4, True)
     bots = [started(tmp_path, "work") for _ in range(3)]
     asked = [bot.communicate()[0].count("asked") for bot in bots]
-    lines = usage_store.tail(
-        datetime.now().astimezone().replace(hour=0, minute=0, second=0)
-    ).fresh()
+    lines = usage_store.usages(datetime.now().astimezone().replace(hour=0, minute=0, second=0))
     spent = sum(usage.tokens for usage in lines)
     assert len(lines) == sum(asked)
     assert BUDGET - 4000 <= spent + lost <= BUDGET
     assert len(usage_store.held()) == 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
+@pytest.mark.parametrize("answers", [1, 5, 12])
+def test_a_killed_process_leaves_each_call_once(tmp_path: Path, answers: int) -> None:
+    """As a line with its bill, or as a reservation of the most that it can have cost."""
+    bot = started(tmp_path, "work")
+    assert bot.stdout is not None
+    asked = [bot.stdout.readline().split()[1] for _ in range(answers)]
+    bot.kill()
+    asked += [line.split()[1] for line in bot.communicate()[0].splitlines()]
+    usage_store = UsageStore(WorkspaceState(tmp_path))
+    written = [usage.correlation for usage in usage_store.usages()]
+    held = [hold.correlation for hold in usage_store.held().values()]
+    assert len({*written, *held}) == len(written) + len(held)
+    assert set(written) <= set(asked) <= {*written, *held}
+    assert usage_store.state.database.damage() == ""

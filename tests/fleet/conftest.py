@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from benchmarks.fleet.postgres import Server, running
 from pipimem.settings import FleetSettings
-from pipimem.store.fleet.database import Database
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.workspace import WorkspaceStore
 
 collect_ignore_glob = [] if os.environ.get("PIPIMEM_TEST_FLEET") else ["*"]
@@ -26,18 +27,18 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
-def database(server: Server) -> Iterator[Database]:
+def database(server: Server) -> Iterator[FleetDatabase]:
     """Its database, with empty tables."""
-    server.sql("drop schema if exists pipimem cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
     server.sql("drop schema public cascade; create schema public")
-    database = Database(server.address)
-    database.create()
+    database = FleetDatabase(server.address)
+    database.create(SCHEMA)
     yield database
     database.close()
 
 
 @pytest.fixture
-def settings(database: Database) -> FleetSettings:
+def settings(database: FleetDatabase) -> FleetSettings:
     """The settings of each host."""
     return FleetSettings(database.address, lease_seconds=1.0)
 

@@ -71,7 +71,7 @@ def said(answer: dict[str, object]) -> Reply:
 
 
 def actors(root: Path) -> list[str]:
-    """Who stands in the journal for what changed a file."""
+    """Return the actors of the changes of a file."""
     store = ChannelStore.open(WorkspaceStore.open(root), "room", create=False)
     return [record.actor for record in store.changes() if record.task in {"refresh", "consolidate"}]
 
@@ -79,7 +79,7 @@ def actors(root: Path) -> list[str]:
 async def test_with_the_budget_spent_the_rules_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No request is made, the memory is kept all the same, and the journal says by whom."""
+    """No request is made, the memory is kept all the same, and the changes say by whom."""
     root = workspace(tmp_path)
     with OpenAIServer(fitting_reply) as server:
         at(monkeypatch, server)
@@ -95,7 +95,7 @@ async def test_with_the_budget_spent_the_rules_go_on(
     assert list(WorkspaceStore.open(root).usages()) == []
 
 
-async def test_the_journal_tells_the_model_from_the_rules(
+async def test_the_changes_tell_the_model_from_the_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While the budget lasts the model thinks, and after that the rules."""

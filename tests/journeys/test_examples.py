@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tarfile
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -126,11 +125,11 @@ def cron(root: Path, backups: Path, **environment: str) -> subprocess.CompletedP
 
 @pytest.mark.anyio
 async def test_the_cron_job_maintains_packs_and_checks(root: Path, tmp_path: Path) -> None:
-    """The pack is a workspace; old packs go, and what is wrong ends it with 1."""
+    """The pack can be imported; old packs go, and what is wrong ends it with 1."""
     await terminal_bot().main(root, ["@pipi remember: the kiln takes eleven hours"])
     backups = tmp_path / "backups"
     backups.mkdir()
-    old = backups / "memory-2020-01-01.tar.gz"
+    old = backups / "memory-2020-01-01.zip"
     old.touch()
     os.utime(old, (0, 0))
     done = cron(root, backups)
@@ -138,9 +137,11 @@ async def test_the_cron_job_maintains_packs_and_checks(root: Path, tmp_path: Pat
     assert "No problems." in done.stdout + done.stderr
     (pack,) = backups.iterdir()
     assert pack.stat().st_mode & 0o077 == 0
-    with tarfile.open(pack) as packed:
-        packed.extractall(tmp_path / "elsewhere", filter="data")
-    text = tmp_path / "elsewhere" / "workspace" / "channels" / "terminal" / "MEMORY.md"
+    elsewhere = tmp_path / "elsewhere"
+    for words in (("init",), ("import", pack)):
+        command = [sys.executable, "-m", "pipimem", "--workspace", elsewhere, *words]
+        subprocess.run(command, check=True, capture_output=True)
+    text = elsewhere / "channels" / "terminal" / "MEMORY.md"
     assert "eleven hours" in text.read_text(encoding="utf-8")
     (root / "pipimem.toml").write_text("nonsense = 1\n", encoding="utf-8")
     assert cron(root, backups).returncode == 1

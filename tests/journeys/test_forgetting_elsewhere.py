@@ -17,7 +17,7 @@ from pipimem import Message, Pipimem, Settings
 from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import MaintenanceSettings, RecallSettings
 from pipimem.store.forget.verify import traces
-from pipimem.store.usage_ledger import UNQUOTED
+from pipimem.store.schedule import Schedule
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.meanings import Toy
@@ -134,7 +134,7 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
         before = held(root)
         assert before >= {
             f"{room}/MEMORY.md", f"{room}/HISTORY.md", f"{room}/SESSION.md", f"{room}/log.jsonl",
-            f"{room}/.pipimem/journal.jsonl", f"{room}/.pipimem/ledger.json", f"{room}/.pipimem/words.idx",
+            f"{room}/.pipimem/state.db", f"{room}/.pipimem/words.idx",
         }  # fmt: skip
         assert (root / room / ".pipimem/vectors.bin").exists()
         async with Pipimem(root, "openai/test", settings=settings(), embedder=Toy()) as pipimem:
@@ -150,7 +150,8 @@ async def test_nothing_a_bot_still_has_in_mind_comes_back(
             receipt = await channel.before_compaction(deadline=300)
             assert (receipt.state, model.refused) == ("consolidated", 1)
     assert held(root) == set()
-    assert UNQUOTED in {usage.reason for usage in WorkspaceStore.open(root).usages()}
+    outcomes = {usage.outcome for usage in WorkspaceStore.open(root).usages()}
+    assert "refused" in outcomes
     out, err = capfd.readouterr()
     assert "pipimem recall 'room': ms: look" in err
     assert WORD not in out + err
@@ -172,10 +173,10 @@ async def test_the_schedule_and_the_usage_of_a_watched_workspace_hold_no_words(
             tasks.start_soon(pipimem.watch)
             await until(
                 lambda: (
-                    (root / ".pipimem/idle.jsonl").exists()
+                    Schedule.load(pipimem.store.state).visits
                     and not pipimem._idle._scheduler._running
                 )
             )
             tasks.cancel_scope.cancel()
     assert {path for path in held(root) if path.startswith(".pipimem")} == set()
-    assert list((root / ".pipimem/holds").iterdir()) == []
+    assert WorkspaceStore.open(root).usage_store.held() == {}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Invalidate, SetSection, Trust
+from pipimem.state.channel_state import ChannelState
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
-from pipimem.store.journal import state
 from pipimem.store.workspace import WorkspaceStore
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
@@ -104,7 +104,7 @@ class Living(RuleBasedStateMachine):
         self.channel.close()
         self.channel = self.opened()
 
-    @rule(where=st.sampled_from(["prepared", "journalled", "displaced", "looked at"]))
+    @rule(where=st.sampled_from(["prepared", "recorded", "displaced", "looked at"]))
     def it_crashes_in_a_commit(self, where: str) -> None:
         """Killed there, all of it is done or nothing; what had been acknowledged stands."""
         said = self.fresh_words()
@@ -225,7 +225,7 @@ class Living(RuleBasedStateMachine):
             assert (self.root / name).read_text() == f"# {name}\n\n- people's own\n"
 
     @invariant()
-    def the_journal_is_whole(self) -> None:
+    def every_change_is_kept(self) -> None:
         numbers = [record.sequence for record in self.channel.changes()]
         assert numbers == list(range(1, len(numbers) + 1))
 
@@ -241,7 +241,7 @@ def killed_after(patch: pytest.MonkeyPatch, where: str) -> None:
     """The process ends right after a step of the next commit."""
     module, name = {
         "prepared": (publish, "prepare"),
-        "journalled": (state.Journal, "append"),
+        "recorded": (ChannelState, "append"),
         "displaced": (publish, "displace"),
         "looked at": (publish, "_merge_displaced"),
     }[where]

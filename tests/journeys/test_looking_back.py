@@ -14,7 +14,7 @@ from pathlib import Path
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pipimem.errors import CannotTakeBack
-from pipimem.notes.kinds import File, Kind, etag
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import (
@@ -31,7 +31,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.forget.verify import traces
 from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text.markdown.line_edits import spliced
+from pipimem.text.markdown.line_edits import splices_between
 
 from tests.store.conftest import NOW
 
@@ -177,17 +177,14 @@ def test_an_undo_changes_nothing_but_what_the_change_had_done(
         past, undone = channel.past(), int(newest.correlation)
         if past.current[File.MEMORY] == past.text_after(File.MEMORY, undone - 1):
             return  # word for word as before it: nothing else to look for
-        change = records[undone].files.get(File.MEMORY)
-        lines = "".join(
-            line
-            for splice in (change.splices if change else ())
-            for line in (*splice.removed, *splice.added)
-        )
+        met, made = (past.text_after(File.MEMORY, number) for number in (undone - 1, undone))
+        splices = splices_between(met or "", made or "")
+        lines = "".join(line for splice in splices for line in (*splice.removed, *splice.added))
         # What stands as the change left it may go back to how it stood before: without its bullet's
         # first line,
         # the rest of an entry is a paragraph.
-        made, met = (words(past.text_after(File.MEMORY, number)) for number in (undone, undone - 1))
-        gone, came = before - memory(channel) - made, memory(channel) - before - met
+        gone = before - memory(channel) - words(made)
+        came = memory(channel) - before - words(met)
         for text in (*gone, *came):
             assert any(line.strip() in lines for line in text.splitlines()), text
         undo(channel, newest.sequence, NOW)
@@ -233,15 +230,14 @@ def test_what_is_forgotten_is_nowhere_and_the_past_still_fits_together(
 
 
 def chain_holds(channel: ChannelStore) -> None:
-    """From the text before the first change to the one the journal left, file by file."""
+    """From the text before the first change to the one the newest left, file by file."""
     past = channel.past()
     for file in (File.SESSION, File.MEMORY, File.HISTORY):
         text = past.text_after(file, 0)
         for record in past.records:
             if file in record.files:
                 change = record.files[file]
+                assert text == channel.text_of(change.before)
+                text = channel.text_of(change.after)
                 assert text is not None
-                assert etag(text) == change.before
-                text = spliced(text, change.splices)
-                assert etag(text) == change.after
         assert text == past.base[file]

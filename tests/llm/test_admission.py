@@ -13,6 +13,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from msgspec import structs
 from pipimem.clock import Clock
 from pipimem.errors import (
     AnswerRefused,
@@ -36,7 +37,8 @@ from pipimem.llm.request import (
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.observer import Operation
 from pipimem.settings import BudgetSettings, Limit
-from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.usage_ledger import OpenLedger, UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +70,7 @@ class Bank:
     wait: Callable[[], object] | None = None
 
     def __post_init__(self) -> None:
-        self.usage_store = UsageStore(self.folder)
+        self.usage_store = UsageStore(WorkspaceState(self.folder))
         clock = Clock(wall=lambda: self.now)
         self.admission = Admission(self.usage_store, self.settings, clock, self.warned.append)
         self.count = 0
@@ -117,7 +119,7 @@ class Bank:
 
     @property
     def lines(self) -> list[Usage]:
-        return self.usage_store.tail(MORNING - timedelta(days=40)).fresh()
+        return self.usage_store.usages(MORNING - timedelta(days=40))
 
 
 SIZE = prompt_tokens(ModelRequest("openai/m", (PromptMessage("user", PROMPT),), 30.0, 4000))
@@ -442,26 +444,33 @@ async def test_without_a_place_for_the_account_nothing_is_sent(tmp_path: Path) -
     nothing.
     """
     bank = Bank(tmp_path, limits())
-    (tmp_path / "holds").write_text("in the way", encoding="utf-8")
+    (tmp_path / "state.db").mkdir()
     with pytest.raises(StoreError):
         await bank.ask()
     assert bank.sent == []
 
 
-async def test_a_ledger_that_cannot_be_written_counts_all_the_same(tmp_path: Path) -> None:
-    """The disk filled up while the model answered."""
+async def test_a_call_that_the_disk_refused_is_written_with_the_next(tmp_path: Path) -> None:
+    """The disk filled up while the model answered: what it billed counts all the same, once."""
     bank = Bank(tmp_path, limits(SIZE + 6000))
     bank.default = Completion("x", "stop", SIZE, 4000)
 
+    path, kept = tmp_path / "state.db", tmp_path / "kept"
+
     async def filled() -> None:
-        (tmp_path / "usage-2026-03.jsonl").mkdir()
+        path.rename(kept)
+        path.mkdir()
 
     bank.wait = filled
     with pytest.raises(StoreError):
         await bank.ask()
-    (tmp_path / "usage-2026-03.jsonl").rmdir()
-    with pytest.raises(BudgetSpent):
-        await bank.ask()
+    path.rmdir()
+    kept.rename(path)
+    for _ in range(2):
+        with pytest.raises(BudgetSpent):
+            await bank.ask()
+    assert [line.tokens for line in bank.lines] == [SIZE + 4000]
+    assert bank.usage_store.held() == {}
 
 
 @pytest.mark.both_loops
@@ -477,13 +486,15 @@ async def test_a_caller_that_gives_up_has_spent_what_was_reserved(tmp_path: Path
 
 
 async def test_another_ledger_is_counted_anew(tmp_path: Path) -> None:
-    """Known by its bytes: one that is as long may have other calls in it."""
+    """Known by its last call: one that is as long may have other calls in it."""
     bank = Bank(tmp_path, limits(100_000))
     bank.default = Completion("ok", "stop", 10_000, 10_000, 0, 0.5)
     await bank.ask()
     await bank.ask("again")
-    (path,) = tmp_path.glob("usage-*.jsonl")
-    path.write_bytes(path.read_bytes().replace(b"10000", b"45000"))
+    calls = bank.lines
+    (tmp_path / "state.db").unlink()
+    for call in calls:
+        bank.usage_store.append(structs.replace(call, tokens_in=45_000))
     with pytest.raises(BudgetSpent):
         await bank.ask("and again")
 
@@ -492,16 +503,16 @@ async def test_another_ledger_is_counted_anew(tmp_path: Path) -> None:
 async def test_a_line_of_the_ledger_is_written_beside_the_event_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may wait for whoever writes to the channel: here until the loop has gone on."""
+    """It may wait for other processes: here until the loop has gone on."""
     bank = Bank(tmp_path, limits(100_000))
-    written, went_on = bank.usage_store.append, threading.Event()
+    written, went_on = bank.usage_store.record, threading.Event()
     is_free: list[bool] = []
 
-    def append(usage: Usage) -> None:
+    def record(name: str, usage: Usage | None) -> None:
         is_free.append(went_on.wait(60))
-        written(usage)
+        written(name, usage)
 
-    monkeypatch.setattr(UsageStore, "append", lambda _, usage: append(usage))
+    monkeypatch.setattr(UsageStore, "record", lambda _, name, usage: record(name, usage))
 
     async def go_on() -> None:
         while not bank.sent:
@@ -526,17 +537,17 @@ async def test_a_cancel_of_asyncio_itself_leaves_no_hold(
     """
     bank = Bank(tmp_path, limits(100_000))
     places: list[str] = []
-    placed, placing, go_on = UsageStore.place, threading.Event(), threading.Event()
+    placed, placing, go_on = OpenLedger.place, threading.Event(), threading.Event()
 
-    def place(usage_store: UsageStore, hold: Reservation) -> str:
-        name = placed(usage_store, hold) if when == "before" else ""
+    def place(ledger: OpenLedger, hold: Reservation) -> str:
+        name = placed(ledger, hold) if when == "before" else ""
         placing.set()
         go_on.wait(60)
-        name = name or placed(usage_store, hold)
+        name = name or placed(ledger, hold)
         places.append(name)
         return name
 
-    monkeypatch.setattr(UsageStore, "place", place)
+    monkeypatch.setattr(OpenLedger, "place", place)
     task = asyncio.get_running_loop().create_task(bank.ask())
     await anyio.to_thread.run_sync(placing.wait, 20)
     task.cancel()
@@ -592,7 +603,7 @@ async def test_a_request_that_never_left_is_neither_counted_nor_billed(tmp_path:
     for _ in range(6):
         with suppress(NeverSent):
             await bank.ask()
-    assert list(bank.usage_store.tail(MORNING).fresh()) == []
+    assert bank.usage_store.usages(MORNING) == []
     assert bank.usage_store.held() == {}
     assert (await bank.ask()).text == "ok"
 
@@ -624,7 +635,7 @@ async def test_an_attempt_is_observed_as_the_ledger_has_it(tmp_path: Path) -> No
     assert told[0] == ("ok", "", 70, 7)
     assert told[2] == ("unsent", "NeverSent", 0, 0)
     assert [each.correlation for each in watcher.ended] == ["c1", "c2", "c3"]
-    lines = list(bank.usage_store.tail(MORNING - timedelta(hours=1)).fresh())
+    lines = bank.usage_store.usages(MORNING - timedelta(hours=1))
     assert [line.outcome for line in lines] == [each.outcome for each in watcher.ended[:2]]
     assert told[1][2:] == (lines[1].estimated_in, lines[1].estimated_out)
 

@@ -215,15 +215,19 @@ async def test_waiting_for_a_place_counts() -> None:
     assert [usage.correlation for usage in played.used] == ["c-1"]
 
 
-async def test_what_a_provider_says_is_kept_without_secrets() -> None:
-    """Its errors quote keys, and models quote what they were shown."""
+async def test_the_ledger_quotes_nobody() -> None:
+    """Neither a provider's words, which quote keys, nor an answer: a forgetting looks elsewhere."""
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
     played = Played(
-        [ModelUnavailable(f"wrong key {key}"), Completion(key, "stop"), Completion("good", "stop")]
+        [
+            ModelUnavailable("m refused the key (401)", f"wrong key {key}"),
+            Completion(key, "stop"),
+            Completion("good", "stop"),
+        ]
     )
     assert await played.answered() == "good"
     assert [usage.reason for usage in played.used] == [
-        "wrong key [secret:openai-key]",
-        "[secret:openai-key] is not good",
+        "m refused the key (401)",
+        "the answer was not accepted",
         "",
     ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 from pipimem.llm.litellm_client import AnswerFormat, Capabilities, KnownCapabilities
-from pipimem.llm.request import ModelRequest, PromptMessage, Schema
+from pipimem.llm.request import AnswerSchema, ModelRequest, PromptMessage
 
 from tests.cases import each
 
 TURNS = (PromptMessage("system", "Be short."), PromptMessage("user", "hi"))
-ASK = ModelRequest("openai/x", TURNS, 20, 8000, Schema("a", {"type": "object"}))
+ASK = ModelRequest("openai/x", TURNS, 20, 8000, AnswerSchema("a", {"type": "object"}))
 CHAT = replace(ASK, schema=None)
 
 

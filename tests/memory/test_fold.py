@@ -154,7 +154,7 @@ async def test_what_is_folded_goes_to_the_archive_word_for_word() -> None:
 
 
 async def test_a_fold_that_is_not_shorter_is_left_out() -> None:
-    """It says so in the journal."""
+    """Its change says so."""
     notes = of("2026-03-01", *NEWEST)
     wordy = Folded("A long story", (HistoryItem("and so on and so forth, " * 12),))
     decision, _ = await folded(notes, "", wordy)

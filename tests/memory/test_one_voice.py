@@ -144,12 +144,12 @@ def test_a_newcomer_needs_somebody_who_is_none(
 def test_a_newcomers_rule_waits_for_no_other_newcomer() -> None:
     """It is a quote with its reason; who is none makes a rule of it, by saying the same."""
     messages = talk(("Tom", RULE))
-    answer, journal = without_injections(
+    answer, notes = without_injections(
         Consolidated((rule(),)), messages, ["Ann"], frozenset({"m0"})
     )
     (learnt,) = answer.learned
     assert learnt.quote_reason == QuoteReason.NEWCOMER
-    assert journal == (f"{ALONE[QuoteReason.NEWCOMER]}, said in m0",)
+    assert notes == (f"{ALONE[QuoteReason.NEWCOMER]}, said in m0",)
     notes = notes_of(f"## Constraints\n\n- Tom（2026-11-10）：“{RULE}”\n")
     (entry,) = notes.memory.entries
     record = Record(Trust.QUOTED, "constraint", ("t1",), "Tom", quote_reason="newcomer")

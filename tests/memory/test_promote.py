@@ -61,7 +61,7 @@ def test_middling_goes_on_probation_one_for_four_messages(messages: int, most: i
 
 
 def test_the_rest_is_left_out_with_a_reason() -> None:
-    """Low or unsure things are not written, and the journal can say so."""
+    """Low or unsure things are not written, and the change can say so."""
     result = promoted(
         (learned("it rains", "low", 1.0), learned("maybe", "high", 0.5)), notes_of(), SAID, NOW
     )
@@ -113,7 +113,7 @@ def test_a_newer_value_replaces_what_was_learnt_and_stands_beside_what_was_typed
 
 
 def test_an_entry_that_the_newer_value_does_not_speak_of_stays() -> None:
-    """Models mix up ids: the newer value is written beside it, and the journal says why."""
+    """Models mix up ids: the newer value is written beside it, and the change says why."""
     memory = "## Facts\n\n- the port is 8080\n- Dana is allergic to shellfish\n"
     port, allergy = (entry.id for entry in notes_of(memory).memory.entries)
     both = learned("the port is 9090", replaces=(port, allergy))

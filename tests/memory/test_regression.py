@@ -70,7 +70,7 @@ def test_what_a_recent_question_finds_is_not_dropped() -> None:
     )
 
 
-def test_the_words_of_a_question_stay_out_of_the_journal() -> None:
+def test_the_words_of_a_question_stay_out_of_the_changes() -> None:
     """Somebody may want them forgotten; a line of `recall.must` is public."""
     notes = notes_of(MEMORY, trust=Trust.INFERRED)
     drop = (Invalidate(target(notes, "hermes"), "over"),)

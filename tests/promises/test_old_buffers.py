@@ -260,7 +260,6 @@ def alike(root: Path, first: str, second: str, *, is_typed: bool) -> list[str]:
     return [each for each in (first, second) if lines.count(f"- {each}") != 1]
 
 
-@pytest.mark.xfail(strict=True, reason="letters decide: mended with the new state")
 @pytest.mark.parametrize(
     ("cases", "is_typed"),
     [(ALIKE_LINES, True), (ALIKE_ENTRIES, False)],

@@ -25,6 +25,7 @@ from tests.promises.lived_workspace import messages
 from tests.promises.processes import command, finish, finish_command, start, start_command
 from tests.promises.trials import Stages
 
+fcntl = pytest.importorskip("fcntl")
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes are killed by signals")
 
 CHANNELS = ("team", "hall")
@@ -320,6 +321,48 @@ def test_a_process_that_stands_still_keeps_nobody_waiting_for_ever(
     assert text.count("the office cat is called Miso") == 1
     assert text.count("written beside it") == (1 if is_long and not refused else 0)
     assert refused in ([], ["LockTimeout"])
+
+
+@pytest.mark.parametrize("part", [1, 2, 3])
+def test_talk_is_stored_while_a_commit_stands_still(stages: Stages, part: int) -> None:
+    """An append, a turn and the first use of the channel end before the commit goes on, and all of
+    it is there afterwards, once; the commit, too.
+    """
+    stage = stages.of(BY_NAME["remember"])
+    stage.lay_out()
+
+    async def live() -> list[str]:
+        async with front_door.quiet(stage.root) as pipimem:
+            opened = await pipimem.channel("team", kind="group")
+            # In the middle of the first of its two commits.
+            child = stage.start(pause_at(len(stage.calls) * part // 8))
+            assert child.paused()
+            assert not is_free(front_door.folder_of(stage.root, "team") / ".pipimem" / "lock")
+            await front_door.take_in(opened, [Message.user("said beside it", id="beside-1")])
+            turn = await front_door.before_turn(opened, "When does the release window open?")
+            await front_door.after_turn(opened, turn, [Message.user("When?", id="beside-2")])
+            async with front_door.quiet(stage.root) as other:
+                fresh = await other.channel("team", kind="group", title="Another title")
+                said = [Message.user(text, id=text) for text in ("beside-3", "beside-1")]
+                stored = await front_door.take_in(fresh, said)
+                child.go_on()
+                assert child.wait().how == "done"
+            return [message.id for message in stored]
+
+    assert anyio.run(live) == ["beside-3"]
+    found = messages(stage.root, "team")
+    assert [found[f"beside-{number}"] for number in (1, 2, 3)] == [1, 1, 1]
+    assert front_door.note(stage.root, "team").count("the office cat is called Miso") == 1
+
+
+def is_free(path: Path) -> bool:
+    """Return whether nobody holds the lock of a file."""
+    with path.open("rb+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+    return True
 
 
 def test_two_bots_of_which_one_forgets_neither_lose_nor_double_anything(

@@ -158,7 +158,9 @@ def test_thousands_are_looked_through_beside_the_page(
 
 def test_a_broken_channel_says_so(root: Path) -> None:
     """The others are shown as ever."""
-    (root / "channels" / "beta" / "MEMORY.md").write_bytes(b"\xff\xfe\x00 binary")
+    log = root / "channels" / "beta" / "log.jsonl"
+    log.unlink()
+    log.mkdir()
     page = overview(root).page()
     problems = {row.info.id: row.status and row.status.problem for row in page.rows}
     assert problems["beta"]

@@ -24,15 +24,12 @@ from pipimem.sidecar.tasks import (
 )
 
 from tests.cases import table
+from tests.changes import changes_of
 from tests.runtime.building import opened, read, say, workspace, write
 
 pytestmark = pytest.mark.anyio
 
 TOLD = (HistoryItem("Dana and the bot talked about tea", ("m1",)),)
-
-
-def journal(root: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()[1:]]
 
 
 async def test_one_question_brings_sheet_memory_and_history(tmp_path: Path) -> None:
@@ -52,9 +49,9 @@ async def test_one_question_brings_sheet_memory_and_history(tmp_path: Path) -> N
         2,
     )
     assert (ledger.cursor, ledger.boundary, ledger.refreshed) == (2, 2, 2)
-    changes = [change["file"] for record in journal(root) for change in record["changes"]]
+    changes = [change["file"] for record in changes_of(root) for change in record["changes"]]
     assert changes == ["SESSION.md", "MEMORY.md", "HISTORY.md"]
-    assert [record["task"] for record in journal(root)] == ["consolidate"]
+    assert [record["task"] for record in changes_of(root)] == ["consolidate"]
     assert receipt.steps == ("consolidate: done",)
     assert "- buy tea" in read(root, "SESSION.md")
     assert "- Dana prefers tea" in read(root)
@@ -163,7 +160,7 @@ async def test_gates_at_once_take_messages_without_ids_in_once(tmp_path: Path) -
 
 
 async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: Path) -> None:
-    """The release moves: one entry, the new value, the old one in the journal."""
+    """The release moves: one entry, the new value, the old one in the changes."""
     root = workspace(tmp_path)
     first = Consolidated(
         (Learned(Kind.DECISION, "the release is on Thursday", ("m1",)),), history=TOLD
@@ -182,7 +179,7 @@ async def test_the_second_of_two_windows_supersedes_the_firsts_value(tmp_path: P
         await channel.reset()
     assert read(root).count("the release is on") == 1
     assert "- the release is on Monday" in read(root)
-    assert any("the release is on Thursday" in json.dumps(record) for record in journal(root))
+    assert any("the release is on Thursday" in json.dumps(record) for record in changes_of(root))
 
 
 async def test_an_exchange_without_history_is_refused(tmp_path: Path) -> None:
@@ -230,10 +227,10 @@ async def test_a_window_is_thought_about_once(tmp_path: Path) -> None:
     async with opened(root, script) as channel:
         await say(channel, "I prefer tea")
         await channel.before_compaction()
-        before = read(root, "HISTORY.md"), len(journal(root))
+        before = read(root, "HISTORY.md"), len(changes_of(root))
         receipt = await channel.before_compaction()
     assert receipt.state == "consolidated"
-    assert (read(root, "HISTORY.md"), len(journal(root))) == before
+    assert (read(root, "HISTORY.md"), len(changes_of(root))) == before
     assert len([task for task in script.asked if isinstance(task, Consolidate)]) == 1
 
 
@@ -400,19 +397,18 @@ async def test_an_unclosed_tag_hides_nothing_of_the_next_message(tmp_path: Path)
     assert log.count("good day") == log.count("good evening") == 1
 
 
-async def test_a_damaged_journal_never_spoils_a_compaction(tmp_path: Path) -> None:
-    """The talk is on disk, and the receipt says what is wrong."""
+async def test_a_damaged_state_never_spoils_a_compaction(tmp_path: Path) -> None:
+    """It is set aside, the notes stay as they are, and the talk is on disk."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
         await channel.notes.remember("the roof is red")
-    journal = root / "channels/room/.pipimem/journal.jsonl"
+    state = root / "channels/room/.pipimem/state.db"
     async with opened(root) as channel:
-        whole = journal.read_bytes()
-        journal.write_bytes(b"broken\nbroken\n")
+        state.write_bytes(b"broken " * 1_000)
         receipt = await channel.before_compaction([Message.user("the door is green")])
-        journal.write_bytes(whole)
-    assert (receipt.may_compact, receipt.state, receipt.cursor) == (True, "deferred", 0)
-    assert "journal.jsonl, line 1: damaged" in receipt.reason
+    assert receipt.may_compact
+    assert (state.parent / "state.db.damaged").read_bytes() == b"broken " * 1_000
+    assert "- the roof is red" in read(root)
     assert "the door is green" in read(root, "log.jsonl")
 
 

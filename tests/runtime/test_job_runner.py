@@ -38,5 +38,5 @@ def test_a_new_day_begins_at_nothing() -> None:
 
 
 def test_a_thought_without_cost_has_no_tokens() -> None:
-    """The rules are free: the journal says nothing of tokens."""
+    """The rules are free: their change says nothing of tokens."""
     assert spent([], "tidy", Call("room", "run1", 1), "2026-03-02") is None

@@ -17,7 +17,7 @@ from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Answer, Call, Consolidated, HistoryItem, Refresh, Refreshed, Task
 
-from tests.runtime.building import read, settings, workspace
+from tests.runtime.building import MORNING, read, settings, workspace
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both_loops]
 
@@ -110,6 +110,8 @@ async def test_a_channel_that_cannot_be_closed_does_not_stop_the_others(tmp_path
         async with Pipimem(root, assistant=both, settings=settings()) as pipimem:
             broken = await pipimem.channel("broken")
             await broken.notes.remember("something")
+            store = upkeep_of(broken).store
+            store.touch_recalls([store.notes().memory.entries[0].id], MORNING)
             channel = await pipimem.channel("room")
             await channel.after_turn(None, [Message.user("hello"), Message.assistant("hi")])
             lock = root / "channels" / "broken" / ".pipimem" / "lock"
@@ -303,12 +305,14 @@ async def test_what_could_not_be_learnt_at_the_end_is_logged(
 async def test_offline_no_model_is_blamed_for_what_is_not_learnt(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A note that is no text keeps the talk waiting, and there is no model."""
+    """A note that may not be written keeps the talk waiting, and there is no model."""
     root = workspace(tmp_path)
     async with Pipimem(root, model="offline") as pipimem:
         channel = await pipimem.channel("room")
         await channel.after_turn(None, [Message.user("we never deploy on Fridays")])
-        (root / "channels/room/MEMORY.md").write_bytes(b"- caf\xe9\n")
+        path = root / "channels/room/MEMORY.md"
+        path.write_text("- the roof is red\n", "utf-8")
+        path.chmod(0o400)
     said = [record.message for record in caplog.records if "not learnt yet" in record.message]
     assert len(said) == 1
     assert "model" not in said[0]

@@ -14,6 +14,7 @@ from pipimem import Pipimem
 from pipimem.errors import TranscriptError
 from pipimem.runtime.replay import EventTime, Replayed, recorded, replay
 
+from tests.changes import changes_of
 from tests.runtime.building import settings, workspace
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "release-room.jsonl"
@@ -72,10 +73,9 @@ async def test_what_matters_of_the_example_is_in_the_files(tmp_path: Path) -> No
 
 
 def written(root: Path) -> int:
-    """How many bytes of talk and journal there are of a channel."""
-    folder = root / "channels" / "room"
-    files = (folder / "log.jsonl", folder / ".pipimem" / "journal.jsonl")
-    return sum(path.stat().st_size for path in files if path.exists())
+    """Return how many bytes of talk there are of a channel."""
+    path = root / "channels" / "room" / "log.jsonl"
+    return path.stat().st_size if path.exists() else 0
 
 
 @pytest.mark.slow
@@ -109,21 +109,20 @@ def test_killed_anywhere_and_replayed_it_ends_the_same(tmp_path: Path) -> None:
     assert texts(cut) == texts(whole)
 
 
-# The process ends as soon as the journal has a commit of this number; the files have it not yet.
+# The process ends as soon as the state has a change of this number; the files have it not yet.
 KILLED = """
 import os, sys
 from pipimem.cli import main
-from pipimem.store.journal.journal import Journal
+from pipimem.state.channel_state import ChannelState
 
-append, last = Journal.append, int(sys.argv.pop(1))
+append, last = ChannelState.append, int(sys.argv.pop(1))
 
-def killed(journal, records, end):
-    place = append(journal, records, end)
-    if records[-1].sequence == last:
+def killed(state, changes, *rest):
+    append(state, changes, *rest)
+    if changes[-1].sequence == last:
         os._exit(9)
-    return place
 
-Journal.append = killed
+ChannelState.append = killed
 main()
 """
 
@@ -135,7 +134,7 @@ async def test_killed_in_its_last_commit_it_is_finished_by_the_next(tmp_path: Pa
     """Which has nothing else to write."""
     whole, cut = workspace(tmp_path / "a"), workspace(tmp_path / "b")
     await replayed(whole)
-    last = len((whole / "channels/room/.pipimem/journal.jsonl").read_text("utf-8").splitlines()) - 1
+    last = changes_of(whole)[-1]["sequence"]
     rest = ["--workspace", str(cut), "--model", "offline", "replay", "room", str(EXAMPLE)]
     rest += ["--kind", "group", "--compact-every", "30", "--maintain"]
     ended = subprocess.run([sys.executable, "-c", KILLED, str(last), *rest], check=False)

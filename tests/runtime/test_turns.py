@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,11 @@ import anyio.to_thread
 import pytest
 from pipimem import ArgumentError, Channel, Message, Pipimem
 from pipimem.errors import UnreadableNote
-from pipimem.notes.kinds import File, Kind
+from pipimem.notes.kinds import Kind
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
 from pipimem.results import MemoryRequest
 from pipimem.runtime.channel import upkeep_of
-from pipimem.store.journal.records import JournalRecord
-from pipimem.store.journal.state import State
+from pipimem.state.channel_state import ChannelState
 
 from tests.runtime.building import Hands, opened, read, say, settings, workspace, write
 
@@ -180,16 +178,16 @@ async def test_before_turn_never_waits_for_a_commit(
     root = workspace(tmp_path)
     write(root, "MEMORY.md", MEMORY)
     begun, disk_is_done = threading.Event(), threading.Event()
-    real = State.append
+    real = ChannelState.append
 
-    def slow(self: State, records: Iterable[JournalRecord], texts: Mapping[File, str]) -> None:
+    def slow(self: ChannelState, *args: Any) -> None:
         begun.set()
         disk_is_done.wait(60)
-        real(self, records, texts)
+        real(self, *args)
 
     async with opened(root) as channel, anyio.create_task_group() as tasks:
         await say(channel, "你好")
-        monkeypatch.setattr(State, "append", slow)
+        monkeypatch.setattr(ChannelState, "append", slow)
         tasks.start_soon(channel.notes.remember, "the gateway is called Hermes")
         await anyio.to_thread.run_sync(begun.wait)
         try:
@@ -222,7 +220,7 @@ async def test_an_edit_is_seen_by_the_next_turn(tmp_path: Path) -> None:
 
 
 async def test_a_secret_and_a_private_stretch_never_reach_the_disk(tmp_path: Path) -> None:
-    """Not in the transcript, not in the journal, not anywhere in the workspace."""
+    """Not in the transcript, not in the state, not anywhere in the workspace."""
     root = workspace(tmp_path)
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
     async with opened(root) as channel:
@@ -235,17 +233,23 @@ async def test_a_secret_and_a_private_stretch_never_reach_the_disk(tmp_path: Pat
     assert b"I like tea" in everything
 
 
-async def test_a_broken_memory_never_spoils_a_turn(tmp_path: Path) -> None:
-    """A binary file where Markdown should be: the turn goes on without memory, and says why."""
+async def test_a_broken_memory_never_spoils_a_turn(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A binary file where Markdown should be: what it had before serves, and the log says so."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
+        await channel.notes.remember("the roof is red")
         path = root / "channels" / "room" / "MEMORY.md"
         path.write_bytes(b"\x00\xff binary")
-        turn = await channel.before_turn("你好")
-        assert turn.context == ""
-        assert "MEMORY.md" in turn.problem
+        turn = await channel.before_turn("which colour is the roof?")
+        assert "the roof is red" in turn.context
         await channel.after_turn(turn, [Message.user("你好"), Message.assistant("hi")])
+        await channel.notes.remember("the door is green")
+        turn = await channel.before_turn("which colour is the door?")
+        assert "the door is green" in turn.context
         assert path.read_bytes() == b"\x00\xff binary"
+    assert [str(path) in record.getMessage() for record in caplog.records] == [True]
 
 
 async def test_messages_are_known_by_id(tmp_path: Path) -> None:
@@ -360,7 +364,8 @@ async def test_names_of_any_kind_are_written_without_secrets(tmp_path: Path) -> 
         channel = await pipimem.channel("room", title=name)
         await channel.talk.append([Message("user", "hi", session=name)])
         await channel.notes.remember("the roof is red", speaker=name)
-    everything = "".join(path.read_text("utf-8") for path in root.rglob("*") if path.is_file())
+    files = (path for path in root.rglob("*") if path.is_file())
+    everything = "".join(path.read_bytes().decode("utf-8", "replace") for path in files)
     assert everything.count("x [PRIVATE] password: [secret:password]") >= 4
     assert "hidden" not in everything
     assert "hunter2Xy9" not in everything

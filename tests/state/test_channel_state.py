@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from pipimem.errors import LockLost
+from pipimem.errors import LockLost, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
 from pipimem.notes.operations import Author, Trust
 from pipimem.state import channel_state
 from pipimem.state.changes import ChangeRecord, FileChange
 from pipimem.state.channel_state import SCHEMA, ChannelState
+from pipimem.state.rows import Schema
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.state.texts import Texts
 
@@ -44,6 +47,12 @@ def change(state: ChannelState, text: str, when: datetime = NOW, delta: Delta | 
     record = ChangeRecord(number, time, "note", Author.RULE, files=files, delta=delta or Delta())
     state.append([record], [before, text])
     return etag
+
+
+def past(state: ChannelState, before: str = "") -> list[tuple[str, bool]]:
+    """The past texts of MEMORY.md."""
+    found = state.past_texts(File.MEMORY, before=before)
+    return [("".join(map(state.line, ids)), is_saved) for ids, is_saved in found]
 
 
 def days(count: int) -> Iterator[datetime]:
@@ -104,7 +113,7 @@ def test_past_texts_come_newest_first_with_what_editors_saved(state: ChannelStat
     files = {File.MEMORY: FileChange(before, state.etag(merged), saved, saved)}
     record = ChangeRecord(3, "2026-03-02T09:10:00+08:00", "edit", Author.EDITOR, files=files)
     state.append([record], [merged, "- a\n- c\n"])
-    found = [("".join(lines), is_saved) for lines, is_saved in state.past_texts(File.MEMORY)]
+    found = past(state)
     assert found == [
         (merged, False),
         ("- a\n- c\n", True),
@@ -112,8 +121,7 @@ def test_past_texts_come_newest_first_with_what_editors_saved(state: ChannelStat
         ("- a\n", False),
         ("", False),
     ]
-    older = state.past_texts(File.MEMORY, before=before)
-    assert ["".join(lines) for lines, _ in older] == ["- a\n", ""]
+    assert [text for text, _ in past(state, before)] == ["- a\n", ""]
 
 
 def test_changes_are_kept_for_thirty_days(state: ChannelState, tmp_path: Path) -> None:
@@ -122,7 +130,7 @@ def test_changes_are_kept_for_thirty_days(state: ChannelState, tmp_path: Path) -
         change(state, f"- day {number}\n", day)
         state.prune(day)
     assert [each.sequence for each in opened(tmp_path).changes()] == list(range(10, 41))
-    texts = ["".join(lines) for lines, _ in opened(tmp_path).past_texts(File.MEMORY)]
+    texts = [text for text, _ in past(opened(tmp_path))]
     assert texts == [f"- day {number}\n" for number in reversed(range(8, 40))]
     state.prune(NOW + timedelta(days=400))
     assert opened(tmp_path).known_text(File.MEMORY, "") == "- day 39\n"
@@ -139,10 +147,61 @@ def test_of_much_text_one_a_day_is_kept(
         for number in range(4):
             change(state, f"- {day:%d}, text {number}\n", day + timedelta(minutes=number))
     state.prune(NOW)
-    texts = ["".join(lines) for lines, _ in opened(tmp_path).past_texts(File.MEMORY)]
+    texts = [text for text, _ in past(opened(tmp_path))]
     assert texts == [
         *(f"- 02, text {number}\n" for number in (3, 2, 1, 0)),
         "- 01, text 3\n",
         "- 28, text 3\n",
     ]
     assert len(opened(tmp_path).changes()) == 12
+
+
+def test_a_bit_that_flips_gives_no_wrong_text(state: ChannelState, tmp_path: Path) -> None:
+    """The text of an etag is that text, or none; what is no database is set aside."""
+    texts = [f"- tea {number}\n" * 40 + f"- milk {number}\n" for number in range(30)]
+    etags = {change(state, text): text for text in texts}
+    whole = state.database.path.read_bytes()  # type: ignore[attr-defined]
+    dice, right = random.Random(3), 0
+    for number in range(100):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        data = bytearray(whole)
+        data[dice.randrange(len(data))] ^= 1 << dice.randrange(8)
+        (folder / "state.db").write_bytes(data)
+        other = opened(folder)
+        for etag, text in etags.items():
+            with suppress(StoreError):
+                found = other.text(etag)
+                assert found in (None, text)
+                right += found == text
+        last = other.ledger.sequence
+        with suppress(StoreError):
+            change(other, "- after it\n")
+            assert opened(folder).ledger.sequence in (last + 1, 1)
+    assert right > 2000
+
+
+def test_an_empty_file_is_no_state(state: ChannelState) -> None:
+    """It is made anew by the next change."""
+    change(state, "- tea\n")
+    state.database.path.write_bytes(b"")  # type: ignore[attr-defined]
+    state.catch_up()
+    assert (state.ledger.sequence, state.heads) == (0, {})
+    change(state, "- milk\n")
+    assert [each.sequence for each in state.changes()] == [1]
+
+
+def test_a_newer_layout_that_comes_in_between_is_refused(
+    state: ChannelState, tmp_path: Path
+) -> None:
+    """Another program may bring the file up while this one has it in use."""
+    change(state, "- tea\n")
+    newer = SqliteDatabase(
+        tmp_path / "state.db",
+        Schema(SCHEMA.application, SCHEMA.version + 1, (), {SCHEMA.version: ()}),
+        "room",
+    )
+    with newer.writing():
+        pass
+    with pytest.raises(StoreError, match="newer pipimem"):
+        change(state, "- milk\n")

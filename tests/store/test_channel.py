@@ -7,16 +7,17 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from pipimem.errors import ChannelError, LockTimeout, StoreError
+from pipimem.notes.apply import applied
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Note
+from pipimem.notes.notes import Note, Outcome
 from pipimem.notes.operations import (
     AddBlock,
     Author,
@@ -31,6 +32,7 @@ from pipimem.notes.operations import (
 from pipimem.state.channel_state import ChannelState
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish, working_copy
+from pipimem.store.commit.manual_edits import View
 from pipimem.store.disk import exchange
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.workspace import WorkspaceStore
@@ -636,11 +638,10 @@ def test_what_a_commit_left_is_read_without_the_lock(
     assert channel.notes(refresh=False).memory.text == texts[0]
 
 
-def test_edits_that_a_turn_saw_wait_no_longer_for_another_writer_than_talk_does(
-    channel: ChannelStore, add: Add, now: datetime, monkeypatch: pytest.MonkeyPatch
+def test_edits_that_a_turn_saw_wait_for_no_other_writer(
+    channel: ChannelStore, add: Add, now: datetime
 ) -> None:
     """They stay as they are, for the next turn."""
-    monkeypatch.setattr("pipimem.store.channel.PATIENCE", 0.05)
     channel.commit(add("The gate opens at six."), now)
     with (channel.folder / File.MEMORY).open("a") as memory:
         memory.write("- The gate closes at ten.\n")
@@ -652,3 +653,101 @@ def test_edits_that_a_turn_saw_wait_no_longer_for_another_writer_than_talk_does(
     assert channel.ledger.sequence == before
     channel.record_edits(now, only_seen=True)
     assert channel.ledger.sequence == before + 1
+
+
+# ── talk beside commits
+# ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.fixture
+def beside_commit(channel: ChannelStore, add: Add, now: datetime) -> Iterator[list[str]]:
+    """A commit of another thread stands still, with all locks held, until the test is over."""
+    began, may_end, done = threading.Event(), threading.Event(), list[str]()
+    decision = add("alice likes tea", cursor=7)
+
+    def carry_out(_: object, view: View) -> Outcome:
+        began.set()
+        may_end.wait()
+        return applied(view.current, decision, now)
+
+    def commit() -> None:
+        channel.commit(decision, now, carry_out=carry_out)
+        done.append("committed")
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    began.wait()
+    try:
+        yield done
+    finally:
+        may_end.set()
+        thread.join()
+    assert done == ["committed"]
+    assert channel.ledger.cursor == 7
+
+
+def test_an_append_waits_for_no_commit(channel: ChannelStore, beside_commit: list[str]) -> None:
+    """Neither of its own process, nor of another one, which opens the channel meanwhile."""
+    channel.append([Message.user("one", id="a1")])
+    named = ChannelStore.open(channel.workspace, channel.channel_id, create=True, title="Renamed")
+    for store in (channel, again(channel), named):
+        store.append([Message.user("two", id="a2"), Message.user("one", id="a1")])
+    channel.touch_recalls(["e1"], datetime.now().astimezone())
+    assert [(one.id, one.number) for one in channel.transcript.messages()] == [("a1", 1), ("a2", 2)]
+    assert beside_commit == []
+
+
+def test_a_title_that_came_during_a_commit_is_written_later(
+    channel: ChannelStore, add: Add, now: datetime
+) -> None:
+    """With the next commit at the latest."""
+    with channel.channel_folder.lock.held():
+        named = ChannelStore.open(channel.workspace, "team", create=True, title="Renamed")
+        named.append([Message.user("one", id="a1")])
+    named.commit(add("alice likes tea"), now)
+    assert again(channel).channel_folder.identity.title == "Renamed"
+
+
+def test_a_number_given_during_a_commit_is_behind_what_was_consolidated(
+    channel: ChannelStore, add: Add, now: datetime
+) -> None:
+    """Where the transcript lost its end: else the message would never be learnt from."""
+    channel.append([Message.user("one", id="a1"), Message.user("two", id="a2")])
+    channel.commit(add("alice likes tea", cursor=2), now)
+    (channel.folder / "log.jsonl").unlink()
+    other = again(channel)
+    holding = threading.Event()
+
+    def hold() -> None:
+        with other._opened.mutex:
+            holding.set()
+            may_end.wait()
+
+    may_end = threading.Event()
+    thread = threading.Thread(target=hold)
+    thread.start()
+    holding.wait()
+    try:
+        (message,) = other.append([Message.user("three", id="a3")])
+    finally:
+        may_end.set()
+        thread.join()
+    assert message.number == 3
+
+
+def test_recalls_noted_during_a_commit_are_written_by_the_next(
+    channel: ChannelStore, add: Add, now: datetime
+) -> None:
+    """The commit under way clears what it has written, and no more."""
+    channel.commit(add("alice likes tea"), now)
+    entry = channel.notes().memory.entries[0].id
+
+    def carry_out(_: object, view: View) -> Outcome:
+        channel.touch_recalls([entry], now)
+        return applied(view.current, add("bob likes tea"), now)
+
+    channel.commit(add("bob likes tea"), now, carry_out=carry_out)
+    assert channel.ledger.records[entry].recalls == 0
+    assert channel.with_pending_recalls(channel.notes()).ledger.records[entry].recalls == 1
+    channel.commit(add("carol likes tea"), now)
+    assert channel.ledger.records[entry].recalls == 1

@@ -6,87 +6,69 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pipimem.store.schedule import Schedule, ScheduledVisit, channel_stamp, channel_stamps
+from pipimem.errors import StoreError
+from pipimem.state.schedule import ScheduledVisit
+from pipimem.store.schedule import Schedule, channel_stamp, channel_stamps
+from pipimem.store.workspace_state import WorkspaceState
 
 NOON = datetime.fromisoformat("2026-03-02T12:00:00+08:00")
 
 
-def test_what_was_noted_is_there_after_a_restart(tmp_path: Path) -> None:
-    """The newest line of a channel counts; a channel that is gone is gone."""
-    schedule = Schedule(tmp_path / ".pipimem" / "idle.jsonl")
-    schedule.note("room", ScheduledVisit(NOON, "a"))
-    schedule.note("部门", ScheduledVisit(None, "b"))
-    schedule.note("old", ScheduledVisit(None, "c"))
-    schedule.note("room", ScheduledVisit(NOON + timedelta(hours=1), "d"))
-    schedule.strike("old")
-    assert Schedule.load(schedule.path).visits == {
-        "room": ScheduledVisit(NOON + timedelta(hours=1), "d"),
-        "部门": ScheduledVisit(None, "b"),
-    }
+@pytest.fixture
+def state(tmp_path: Path) -> WorkspaceState:
+    return WorkspaceState(tmp_path / ".pipimem")
 
 
-def test_what_stands_already_is_not_written_again(tmp_path: Path) -> None:
+def note(schedule: Schedule, **visits: ScheduledVisit | None) -> None:
+    for folder, visit in visits.items():
+        schedule.note(folder, visit)
+    schedule.write()
+
+
+def test_what_the_disk_refused_is_written_later(state: WorkspaceState) -> None:
+    """With what was noted since."""
+    schedule, path = Schedule(state), state.database.path
+    path.mkdir(parents=True)
+    with pytest.raises(StoreError):
+        note(schedule, room=ScheduledVisit(NOON, "a"))
+    path.rmdir()
+    note(schedule, hall=ScheduledVisit(None, "b"))
+    assert Schedule.load(state).visits == schedule.visits
+    assert list(schedule.visits) == ["room", "hall"]
+
+
+def test_what_was_noted_is_there_after_a_restart(state: WorkspaceState) -> None:
+    """The newest visit of a channel counts; a channel that is gone is gone."""
+    schedule, later = Schedule(state), NOON + timedelta(hours=1)
+    note(schedule, room=ScheduledVisit(NOON, "a"), old=ScheduledVisit(None, "c"))
+    note(schedule, 部门=ScheduledVisit(None, "b"))
+    note(schedule, room=ScheduledVisit(later, "d"), old=None)
+    known = {"room": ScheduledVisit(later, "d"), "部门": ScheduledVisit(None, "b")}
+    assert schedule.visits == known
+    assert Schedule.load(state).visits == known
+
+
+def test_what_stands_already_is_not_written_again(state: WorkspaceState) -> None:
     """No byte, and no new time of the file."""
-    schedule = Schedule(tmp_path / "idle.jsonl")
-    schedule.note("room", ScheduledVisit(NOON, "a"))
-    before = schedule.path.read_bytes(), schedule.path.stat().st_mtime_ns
-    schedule.note("room", ScheduledVisit(NOON, "a"))
-    schedule.strike("nobody")
-    assert (schedule.path.read_bytes(), schedule.path.stat().st_mtime_ns) == before
+    schedule = Schedule(state)
+    note(schedule, room=ScheduledVisit(NOON, "a"))
+    before = state.database.stamp()
+    note(schedule, room=ScheduledVisit(NOON, "a"), nobody=None)
+    assert state.database.stamp() == before
 
 
-def test_the_file_does_not_grow_for_ever(tmp_path: Path) -> None:
-    """Five thousand changes of two channels: what newer lines replaced is swept out now and
-    then.
-    """
-    schedule = Schedule(tmp_path / "idle.jsonl")
-    for number in range(5_000):
-        schedule.note(f"c{number % 2}", ScheduledVisit(NOON, str(number)))
-    assert len(schedule.path.read_bytes().splitlines()) < 1_100
-    assert Schedule.load(schedule.path).visits == {
-        "c0": ScheduledVisit(NOON, "4998"),
-        "c1": ScheduledVisit(NOON, "4999"),
-    }
-
-
-@pytest.mark.parametrize(
-    "damage", [b'{"folder": "x", "du', b"\xff\xfe\n", b"[]\n", b'{"folder": 3}\n']
-)
-def test_a_damaged_line_costs_one_look(damage: bytes, tmp_path: Path) -> None:
-    """The others are understood; the channel it was about is simply not known."""
-    schedule = Schedule(tmp_path / "idle.jsonl")
-    schedule.note("room", ScheduledVisit(NOON, "a"))
-    with schedule.path.open("ab") as file:
-        file.write(damage)
-    assert Schedule.load(schedule.path).visits == {"room": ScheduledVisit(NOON, "a")}
-
-
-@pytest.mark.parametrize(
-    "due", ["soon", "0001-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"]
-)
-def test_a_time_that_cannot_be_is_none(due: str, tmp_path: Path) -> None:
-    """The file is a cache: what is damaged in it stops nobody."""
-    schedule = Schedule(tmp_path / "idle.jsonl")
-    schedule.note("room", ScheduledVisit(NOON, "a"))
-    with schedule.path.open("a") as file:
-        file.write(f'{{"folder": "x", "due": "{due}", "mark": "b"}}\n')
-    assert Schedule.load(schedule.path).visits["room"] == ScheduledVisit(NOON, "a")
-
-
-def test_another_format_is_no_schedule(tmp_path: Path) -> None:
-    """It is written anew with the first change."""
-    path = tmp_path / "idle.jsonl"
-    path.write_text('{"format": 2}\n{"folder": "room", "due": "", "mark": "a"}\n')
-    schedule = Schedule.load(path)
+def test_a_damaged_database_costs_one_look_at_every_channel(state: WorkspaceState) -> None:
+    """It is set aside with the first change."""
+    note(Schedule(state), room=ScheduledVisit(NOON, "a"))
+    state.database.path.write_bytes(b"no database " * 500)
+    schedule = Schedule.load(state)
     assert schedule.visits == {}
-    schedule.note("hall", ScheduledVisit(None, "b"))
-    assert path.read_text().splitlines() == [
-        '{"format": 1}',
-        '{"folder": "hall", "due": "", "mark": "b"}',
-    ]
+    note(schedule, hall=ScheduledVisit(None, "b"))
+    assert Schedule.load(state).visits == {"hall": ScheduledVisit(None, "b")}
+    assert (state.folder / "state.db.damaged").exists()
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/journal.jsonl"])
+@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/state.db"])
 def test_the_mark_changes_with_every_file_that_can_make_a_channel_due(
     name: str, tmp_path: Path
 ) -> None:

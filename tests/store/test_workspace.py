@@ -77,8 +77,8 @@ def test_channels_are_listed_by_their_true_id(
         (workspace.root / "channels" / name).mkdir()
     (workspace.root / "channels" / "file").write_text("")
     assert [(info.id, info.kind, info.title) for info in workspace.channels()] == [
-        ("Team/1", "dm", "one"),
-        ("by-hand", "dm", ""),
+        ("Team/1", "group", "one"),
+        ("by-hand", "group", ""),
         ("team", "group", "The team"),
     ]
 
@@ -90,18 +90,14 @@ def test_what_people_wrote_is_read(workspace: WorkspaceStore) -> None:
     assert workspace.human_text("MEMORY.md") == "shared"
 
 
-def test_usage_comes_back_by_month(workspace: WorkspaceStore) -> None:
-    """Unknown cost is none, never zero; a broken line costs itself alone."""
+def test_usage_comes_back_by_time(workspace: WorkspaceStore) -> None:
+    """Unknown cost is none, never zero."""
     calls = [usage("2026-02-28T23:00:00+08:00"), usage("2026-03-01T09:00:00+08:00", reason="超时")]
     for call in calls:
         workspace.usage_store.append(call)
-    names = sorted(path.name for path in (workspace.root / ".pipimem").iterdir())
-    assert names == ["usage-2026-02.jsonl", "usage-2026-03.jsonl"]
-    with (workspace.root / ".pipimem" / names[0]).open("a") as file:
-        file.write('{"time": 3}\nnonsense\n')
-    assert list(workspace.usages()) == calls
-    assert list(workspace.usages(datetime.fromisoformat("2026-02-28T16:00:00+00:00"))) == calls[1:]
-    assert list(workspace.usages(datetime.fromisoformat("2026-03-01T00:30:00+14:00"))) == calls
+    assert workspace.usages() == calls
+    assert workspace.usages(datetime.fromisoformat("2026-02-28T16:00:00+00:00")) == calls[1:]
+    assert workspace.usages(datetime.fromisoformat("2026-03-01T00:30:00+14:00")) == calls
 
 
 def test_usage_of_two_processes_is_whole(workspace: WorkspaceStore) -> None:

@@ -10,13 +10,24 @@ import sys
 
 import anyio
 from labelled import masked, poisoned
-from timing import commits, edits, many_channels, recall, turns
+from timing import beside_commits, commits, edits, many_channels, recall, storm, turns
 
 from journeys import journeys
 
 MEASURES = {
     function.__name__: function
-    for function in (commits, edits, journeys, many_channels, masked, poisoned, recall, turns)
+    for function in (
+        beside_commits,
+        commits,
+        edits,
+        journeys,
+        many_channels,
+        masked,
+        poisoned,
+        recall,
+        storm,
+        turns,
+    )
 }
 
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +82,50 @@ async def commits(workspace: str, channel: str, texts: list[str]) -> Any:
             await room.after_turn(turn, said)
             turned.append((time.perf_counter() - began) * 1000)
     return {"remember": remembered, "after_turn": turned}
+
+
+async def storm(workspace: str, channel: str) -> None:
+    """Remember one sentence after the other until this process is killed."""
+    async with opened(workspace) as bot:
+        room = await bot.channel(channel, kind="group")
+        remember = method(room, "remember", "notes.remember")
+        for number in count():
+            await remember(f"The crane in hall {number} is served by team {os.getpid()}.")
+
+
+async def beside_commits(workspace: str, channel: str, processes: int, samples: int) -> Any:
+    """Time an append, and `after_turn`, of one message while other processes commit."""
+    appended, turned = [], []
+    given = json.dumps({"workspace": workspace, "channel": channel})
+    async with opened(workspace) as bot:
+        room = await bot.channel(channel, kind="group")
+        append = method(room, "append", "talk.append")
+        storms = [
+            subprocess.Popen([sys.executable, sys.argv[0], "storm"], stdin=subprocess.PIPE)
+            for _ in range(processes)
+        ]
+        try:
+            for process in storms:
+                assert process.stdin is not None
+                process.stdin.write(given.encode())
+                process.stdin.close()
+            memory = Path(workspace) / "channels" / channel / "MEMORY.md"
+            while not memory.exists() or memory.read_text("utf-8").count("crane") < 4 * processes:
+                await anyio.sleep(0.01)
+            for number in range(samples):
+                began = time.perf_counter()
+                await append([message("user", f"hello {number}", id=f"a{number}")])
+                appended.append((time.perf_counter() - began) * 1000)
+                turn = await room.before_turn(f"hello {number}")
+                began = time.perf_counter()
+                await room.after_turn(turn, [message("assistant", f"hi {number}", id=f"t{number}")])
+                turned.append((time.perf_counter() - began) * 1000)
+            assert all(process.poll() is None for process in storms)
+        finally:
+            for process in storms:
+                process.kill()
+                process.wait()
+    return {"append": appended, "after_turn": turned}
 
 
 async def many_channels(workspace: str, asked: list[str], questions: list[str]) -> Any:

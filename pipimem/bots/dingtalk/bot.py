@@ -6,17 +6,13 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 import aiohttp
-from anyio import to_thread
 
 from pipimem.bots.dingtalk.api import DingTalkApi
-from pipimem.bots.dingtalk.arrival_writer import Acknowledgements, ArrivalWriter, is_durable
 from pipimem.bots.dingtalk.bot_context import BotContext, Permissions, Slots
 from pipimem.bots.dingtalk.conversation import Conversation
 from pipimem.bots.dingtalk.delivery import Delivery
@@ -43,58 +39,14 @@ from pipimem.bots.dingtalk.incoming import (
 from pipimem.bots.dingtalk.replies import BotLanguage, Replies, Wording, replies_of
 from pipimem.bots.dingtalk.review_card import ReviewCards
 from pipimem.bots.dingtalk.state import BotState
-from pipimem.errors import ChannelError, NothingFound, PipimemError
-from pipimem.notes.message import Message
-from pipimem.runtime.arrival_journal import Arrival, ArrivalJournal, ArrivalKey, process_lock
+from pipimem.runtime.bot_process import process_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pipimem.runtime.pipimem import Pipimem
 
 
-async def take_in_left(pipimem: Pipimem, journal: ArrivalJournal) -> None:
-    """Store what the journal holds; it gets no answer. Raises `StoreError` where it is unreadable.
-
-    What the disk refuses stays in the journal until the next start.
-    """
-    left = await to_thread.run_sync(journal.left)
-    if not left:
-        return
-    over: list[ArrivalKey] = []
-    for channel, arrivals in groupby(sorted(left, key=_channel), _channel):
-        over += await _taken_in(pipimem, channel, list(arrivals))
-    await to_thread.run_sync(journal.commit, (), over)
-
-
-def _channel(one: Arrival) -> str:
-    return one.channel
-
-
-async def _taken_in(
-    pipimem: Pipimem, channel: str, arrivals: Sequence[Arrival]
-) -> list[ArrivalKey]:
-    """Stores the arrivals of one channel; those that are over, none where the disk refuses."""
-    said = [one for one in arrivals if not one.is_taken_back]
-    one = (said or arrivals)[0]
-    try:
-        opened = await pipimem.channel(channel, kind=one.kind, title=one.title, create=bool(said))
-        await opened.after_turn(None, [one.message for one in said])
-        for one in arrivals:
-            if one.is_taken_back:
-                with suppress(NothingFound):
-                    await opened.talk.retract(one.message.id)
-    except ChannelError:
-        pass  # nothing was ever said there
-    except (PipimemError, OSError) as error:
-        _log.error("%d messages of before are not stored yet: %s", len(said), error)
-        return []
-    _log.info("%d messages of before are stored", len(said))
-    return [one.key for one in arrivals]
-
-
-# What is in the journal and could not be stored is tried again after so long.
-_AGAIN_SECONDS = 60.0
+# DingTalk waits a few seconds; what is not on the disk by then is to be delivered again.
+_LONGEST_WAIT = 10.0
 # Ids that are known without a look at a transcript; deliveries come again within minutes.
 _MOST_IDS = 20_000
 # Turns that read or write at a time: more threads would hold the event loop up. Where a model may
@@ -140,6 +92,10 @@ class DingTalkBot:
         self._clicks: OrderedDict[str, asyncio.Task[Ack]] = OrderedDict()
         self._tasks: set[asyncio.Task[object]] = set()
         self._gateway: StreamGateway | None = None
+        # Clear while an acknowledgement waits for the disk.
+        self._is_idle = asyncio.Event()
+        self._is_idle.set()
+        self._waiting = 0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Receive and answer until `stop`, then let turns end, within `grace` seconds.
@@ -159,8 +115,6 @@ class DingTalkBot:
         async with aiohttp.ClientSession(trust_env=True) as session:
             api = DingTalkApi(session, self._credentials, self._pipimem.clock.monotonic)
             title = self._wording("title")
-            writer = ArrivalWriter(ArrivalJournal.of(self._pipimem, "dingtalk"))
-            self._acknowledgements = Acknowledgements(writer)
             self._shared = BotContext(
                 self._pipimem,
                 self._replies,
@@ -168,26 +122,15 @@ class DingTalkBot:
                 self._wording,
                 state,
                 self._spawn,
-                Slots(asyncio.Semaphore(_AT_ONCE), writer.is_idle),
-                Slots(asyncio.Semaphore(self._turns_at_once()), writer.is_idle),
+                asyncio.Semaphore(_AT_ONCE),
+                Slots(asyncio.Semaphore(self._turns_at_once()), self._is_idle),
                 permissions,
                 self._cards,
                 self._options.review_template,
             )
             self._gateway = StreamGateway(api, self.receive, self._report, self._pause)
-            await take_in_left(self._pipimem, writer.journal)
-            await self._connected(stop, self._gateway, writer)
-
-    async def _connected(
-        self, stop: asyncio.Event, gateway: StreamGateway, writer: ArrivalWriter
-    ) -> None:
-        """Receive until `stop`, and write down what arrives until the last turn is over."""
-        writer.start()
-        try:
-            await self._until(stop, gateway.run())
+            await self._until(stop, self._gateway.run())
             await self._end_turns()
-        finally:
-            await writer.stop()
 
     def _turns_at_once(self) -> int:
         may_ask = self._pipimem.settings.recall.rerank != "never"
@@ -244,17 +187,24 @@ class DingTalkBot:
         stored = self._stored(incoming) if incoming.text else None
         if stored is None:
             return _TAKEN
-        arrival = self._conversation(incoming.channel).journalled(incoming)
-        return self._acknowledged(self._acknowledgements.waits(arrival, stored), _TAKEN)
+        return self._acknowledged(stored, _TAKEN)
 
     def _taken_back(self, message: TakenBackMessage) -> Awaitable[Ack]:
         stored = self._conversation(message.channel).receive(message)
-        emptied = Arrival(message.channel, Message.user("", id=message.id), is_taken_back=True)
-        return self._acknowledged(self._acknowledgements.waits(emptied, stored), _EVENT_TAKEN)
+        return self._acknowledged(stored, _EVENT_TAKEN)
 
-    async def _acknowledged(self, waits: set[asyncio.Future[bool]], taken: Ack) -> Ack:
+    async def _acknowledged(self, stored: asyncio.Future[bool], taken: Ack) -> Ack:
         """The acknowledgement, once what it is for is on the disk: it is not delivered again."""
-        return taken if await is_durable(waits) else Ack(AckCode.FAILED, "not stored")
+        self._waiting += 1
+        self._is_idle.clear()
+        try:
+            done, _ = await asyncio.wait({stored}, timeout=_LONGEST_WAIT)
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self._is_idle.set()
+        is_stored = bool(done) and not stored.cancelled() and stored.result()
+        return taken if is_stored else Ack(AckCode.FAILED, "not stored")
 
     def _stored(self, message: Incoming) -> asyncio.Future[bool] | None:
         """Take a message in, if it was not delivered to this process before; what says that it is
@@ -277,15 +227,6 @@ class DingTalkBot:
             self._seen[key] = None
         if stored.cancelled() or not stored.result():
             self._seen.pop(key, None)  # delivered again it is new
-            asyncio.get_running_loop().call_later(_AGAIN_SECONDS, self._store_again, message)
-
-    def _store_again(self, message: Incoming) -> None:
-        """DingTalk does not deliver again what the journal has."""
-        key = message.channel, message.id, False
-        if self._acknowledgements.has(key):
-            stored = self._stored(message)
-            if stored is not None:
-                self._acknowledgements.watch(key, stored)
 
     def _receive_click(self, frame: Frame) -> Ack | Awaitable[Ack]:
         click = card_click_of(frame.data)

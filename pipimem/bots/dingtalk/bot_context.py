@@ -24,10 +24,10 @@ _LONGEST_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """To be entered for each piece of work; `is_free` is clear while an acknowledgement waits.
+    """To be entered for each turn; `is_free` is clear while an acknowledgement waits.
 
-    Acknowledgements of a burst, as after a new connection, would share disk and processor with the
-    storing and answering of its first messages.
+    The storing of a burst, as after a new connection, would share disk and processor with the turns
+    of its first messages.
     """
 
     places: asyncio.Semaphore
@@ -95,7 +95,7 @@ class BotContext:
     wording: Wording
     state: BotState
     spawn: Callable[[Coroutine[object, object, None]], None]
-    storing: Slots
+    storing: asyncio.Semaphore
     turns: Slots
     permissions: Permissions
     cards: ReviewCards

@@ -49,10 +49,6 @@ class OpenQuestion:
     shared: BotContext
     asked: Confirmation | None = None
 
-    def is_put_to(self, sender: str) -> bool:
-        """Whether the next message of a person may answer it."""
-        return self.asked is not None and self.asked.sender == sender
-
     def answered_by(self, message: Incoming) -> Confirmation | None:
         """The question with its answer, if this message says yes or no to it."""
         asked = self._in_time()

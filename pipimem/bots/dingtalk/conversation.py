@@ -16,7 +16,6 @@ from pipimem.bots.dingtalk.incoming import Incoming, TakenBackMessage, command_i
 from pipimem.bots.dingtalk.replies import REPLY_SECONDS, with_advice
 from pipimem.errors import ChannelError, NothingFound, PipimemError, SidecarError, StoreError
 from pipimem.notes.message import Message
-from pipimem.runtime.arrival_journal import Arrival
 from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.transcript_recall import Visible
 from pipimem.runtime.turns import kept_messages
@@ -139,8 +138,6 @@ class Conversation:
     question: OpenQuestion = field(init=False)
     _arrived: deque[Arrived] = field(default_factory=deque, repr=False)
     _waiting: deque[Received] = field(default_factory=deque, repr=False)
-    # Commands that may put the conversation off the record, or on it, and have not done so yet.
-    _switches: int = 0
     _is_storing: bool = False
     _is_answering: bool = False
 
@@ -154,16 +151,10 @@ class Conversation:
         """
         arrived = Arrived(what, asyncio.get_running_loop().create_future())
         self._arrived.append(arrived)
-        if isinstance(what, Incoming) and command_in(what.text) in _SWITCHES:
-            self._switches += 1
-            arrived.stored.add_done_callback(self._switched)
         if not self._is_storing:
             self._is_storing = True
             self.shared.spawn(self._store_arrived())
         return arrived.stored
-
-    def _switched(self, _stored: asyncio.Future[bool]) -> None:
-        self._switches -= 1
 
     # ── storing ───────────────────────────────────────────────────────────────────────────────────
 
@@ -200,18 +191,6 @@ class Conversation:
                 # What follows is stored or not by what it says.
                 break
         return received
-
-    def journalled(self, message: Incoming) -> Arrival | None:
-        """What may be written of a message before it is known what it is to this conversation.
-
-        `None` for a command, an answer to the bot, and what is off the record or may become so:
-        nothing of these is written.
-        """
-        is_answer = self.question.is_put_to(message.sender)
-        is_private = self._switches > 0 or self.id in self.shared.state.private
-        if is_answer or is_private or command_in(message.text):
-            return None
-        return Arrival(self.id, self._message(message), message.kind, message.title)
 
     def _classified(self, arrived: Arrived) -> Received:
         message = arrived.what
@@ -261,7 +240,7 @@ class Conversation:
     async def _take_back(self, name: str) -> bool:
         """A person took a message back: it goes from the log, and from what the model is shown.
 
-        Whether that is done: where the disk refuses it is tried again at the next start.
+        Whether that is done: where the disk refuses, DingTalk tells of it again.
         """
         self._waiting = deque(one for one in self._waiting if one.message.id != name)
         self.context.take_back(name)
@@ -290,6 +269,8 @@ class Conversation:
                 one = self._waiting.popleft()
                 with log_failure("a message was not answered"):
                     await self._handle(one)
+                # Delivered again, what no attempt could store is new.
+                end_all([one], is_stored=False)
         finally:
             self._is_answering = False
 

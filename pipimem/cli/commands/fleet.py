@@ -1,4 +1,4 @@
-"""`pipimem fleet init`: the tables in which several hosts agree who writes."""
+"""`pipimem fleet`: the tables that several hosts share, and the way back to one host."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 @click.command("fleet")
-@click.argument("what", type=click.Choice(["init"]), metavar="init")
+@click.argument("what", type=click.Choice(["init", "leave"]), metavar="init|leave")
 @click.option("--print", "prints", is_flag=True, help="Print the SQL for an administrator instead.")
 @click.option(
     "--role",
@@ -27,11 +27,13 @@ _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
     help="The role of the bots in what is printed.",
 )
 @chosen
-def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa: ARG001 - one as yet
-    """Make the tables of several hosts that share this workspace.
+def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:
+    """Make the tables of several hosts that share this workspace, or leave them.
 
-    In the database that `[fleet] database` names, where they are missing. `--print` prints what an
+    `init` makes them in the database that `[fleet] database` names, where they are missing. `--print` prints what an
     administrator runs instead: the tables, and the least rights of the role that bots connect as.
+    `leave` moves the state of all channels back into the workspace, for one host: stop all hosts
+    before, and take `database` out of pipimem.toml after it.
     """
     if not _ROLE.fullmatch(role):
         raise click.UsageError("--role takes small letters, digits and _.")
@@ -41,6 +43,11 @@ def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa
     fleet = chosen.store().fleet
     if fleet is None:
         raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
+    if what == "leave":
+        count = chosen.store().leave_fleet()
+        say(f"the state of {count} channels lies in the workspace")
+        note("take database out of [fleet] in pipimem.toml, then start one host")
+        return
     run(partial(_job_queue().make_tables, fleet.database))
     say("the tables are there")
     note(_next(chosen.store()))

@@ -14,7 +14,9 @@ from msgspec import structs
 from pipimem.cli.options import Chosen, as_json, channel, chosen
 from pipimem.cli.output import Failed, counted, note, one_line, record, say, shown
 from pipimem.cli.prompts import agreed, confirmed, numbers
+from pipimem.clock import Clock
 from pipimem.errors import NothingFound
+from pipimem.runtime.bot_process import take_in_arrivals
 from pipimem.runtime.forget_preview import Forgettable
 from pipimem.runtime.forgetting import (
     By,
@@ -40,7 +42,7 @@ _ENDS = (
     "forgetting cannot be taken back after it."
 )
 _NOWHERE = (
-    "Nothing that would be shown holds it. Older versions and the journal are searched as well: "
+    "Nothing that would be shown holds it. Past texts and changes are searched as well: "
     "only if they hold it do undo, diff and restore end here."
 )
 _BEYOND = (
@@ -99,7 +101,8 @@ def command(
     if verify is not None:
         _verify(chosen.store(), channel, verify, as_json, inside_words=inside_words)
         return
-    with chosen.changing(ChannelNotes, channel, arrived=True) as notes:
+    take_in_arrivals(chosen.store(), Clock().now())
+    with chosen.changing(ChannelNotes, channel) as notes:
         named: _Named
         if query is not None:
             ids = _picked(chosen, channel, query, yes=yes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -95,7 +94,7 @@ async def _replayed(
     messages, time = recorded(file), EventTime()
     workspace = chosen.store()
     # Calls that are in the ledger already are an earlier run's.
-    before = sum(1 for _ in workspace.usages())
+    before = len(workspace.usages())
     settings = chosen.settings()
     # Nobody reads a replay's turns: a model that picks among what was recalled would only cost.
     settings = replace(settings, recall=replace(settings.recall, rerank="never"))
@@ -111,7 +110,7 @@ async def _replayed(
         raise Failed(status.problem)
     paths = [channel.notes.path(file) for file in NOTES.values()]
     sizes = {path: path.stat().st_size for path in paths if path.is_file()}
-    calls = [usage for usage in islice(workspace.usages(), before, None) if usage.channel == name]
+    calls = [usage for usage in workspace.usages()[before:] if usage.channel == name]
     return Report(name, done, sizes, usage_sum(calls), status.entries, status.backlog)
 
 

@@ -36,10 +36,10 @@ def command(chosen: Chosen, as_json: bool) -> None:
     Entries of MEMORY.md, messages of the transcript, how many of those wait to be consolidated
     (backlog), when it was last done, the jobs that are due; how long turns waited for recall (p50:
     half of them no longer than this, p95: 95 of 100); what today has used of its budget; messages
-    that were set aside, jobs that failed or wait; and, of the last week, files that lost more than
-    half of their text by hand and saves that would have brought back what was forgotten; what was
-    hidden because people marked it as private; rules that wait until another member agrees. In a
-    fleet: its hosts, their leases, the queue.
+    that were set aside, jobs that failed or wait, notes that are no text and what waits for them;
+    of the last week, files that lost more than half of their text by hand and saves that would have
+    brought back what was forgotten; what was hidden because people marked it as private; rules that
+    wait until another member agrees. In a fleet: its hosts, their leases, the queue.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     channels = channel_statuses(workspace, now)
@@ -100,7 +100,7 @@ def _notes(one: ChannelStatus) -> Iterator[str]:
         yield f"{one.channel}: {counted(set_aside, 'message')} set aside; {again}"
     for job in one.failing:
         yield f"{one.channel}: {job}: {one.jobs[job]}"
-    for sentence in (*one.shrunk, *one.brought_back):
+    for sentence in (*one.unreadable, *one.shrunk, *one.brought_back):
         yield f"{one.channel}: {sentence}"
     if one.awaiting:
         yield f"{one.channel}: {_awaiting(one)}"
@@ -141,7 +141,7 @@ def _budget_json(today: Today) -> dict[str, object]:
         }
         for budget in (today.workspace, *today.channels)
     ]
-    counts = fields(today, "resting", "under_way", "unpriced", "damaged")
+    counts = fields(today, "resting", "under_way", "unpriced")
     return {"workspace": workspace, "channels": channels, **counts}
 
 

@@ -6,11 +6,16 @@ from dataclasses import asdict
 from datetime import datetime
 
 import click
+from msgspec import structs
 
 from pipimem.cli.options import Chosen, as_json, chosen
-from pipimem.cli.output import counted, note, records, table
+from pipimem.cli.output import minute, records, table
 from pipimem.cli.times import past_time
+from pipimem.notes.usage import Usage
 from pipimem.runtime.usage_sums import WAYS, UsageSum, usage_sum, usage_sums
+
+_CALL = "call"
+_CALL_HEAD = (_CALL, "channel", "task", "model", "tokens in", "out", "cost", "outcome", "reason")
 
 
 @click.command("usage")
@@ -22,10 +27,10 @@ from pipimem.runtime.usage_sums import WAYS, UsageSum, usage_sum, usage_sums
 )
 @click.option(
     "--by",
-    type=click.Choice(WAYS),
+    type=click.Choice((*WAYS, _CALL)),
     default="task",
     show_default=True,
-    help="One line for each.",
+    help="One line for each; with `call` nothing is added up.",
 )
 @as_json
 @chosen
@@ -34,10 +39,15 @@ def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> N
 
     Without a call `--json` gives one line of zeros, `total`.
     """
-    lines = list(chosen.store().usage_lines(since))
-    usages = [usage for usage in lines if usage is not None]
-    if len(usages) < len(lines):
-        note(_passed_over(len(lines) - len(usages)))
+    usages = chosen.store().usages(since)
+    days = f" since {since:%Y-%m-%d}" if since else ""
+    nothing = f"no model was called{days}"
+    if by == _CALL:
+        if as_json:
+            records(map(structs.asdict, usages))
+        else:
+            table(_CALL_HEAD, map(_call_row, usages), empty=nothing)
+        return
     sums = usage_sums(usages, by)
     total = {"total": usage_sum(usages)}
     if as_json:
@@ -46,13 +56,21 @@ def command(chosen: Chosen, since: datetime | None, by: str, as_json: bool) -> N
     if sums:
         sums |= total
     head = (by, "calls", "failed", "tokens in", "out", "cached", "estimated", "cost")
-    days = f" since {since:%Y-%m-%d}" if since else ""
-    table(head, map(_row, sums, sums.values()), empty=f"no model was called{days}")
+    table(head, map(_row, sums, sums.values()), empty=nothing)
 
 
-def _passed_over(damaged: int) -> str:
-    them = "it" if damaged == 1 else "them"
-    return f"{counted(damaged, 'damaged line')} of the ledger passed over: the sums lack {them}"
+def _call_row(usage: Usage) -> tuple[object, ...]:
+    return (
+        minute(usage.time),
+        usage.channel,
+        usage.task,
+        usage.model,
+        usage.tokens_in + usage.estimated_in,
+        usage.tokens_out + usage.estimated_out,
+        cost_text(usage_sum([usage])),
+        usage.outcome,
+        usage.reason,
+    )
 
 
 def cost_text(total: UsageSum) -> str:

@@ -20,7 +20,7 @@ from pipimem.errors import StoreError
 from pipimem.resources import fleet_rights
 from pipimem.runtime.fleet.overview import queue_name
 from pipimem.state.channel_state import SCHEMA
-from pipimem.state.postgres import Connections
+from pipimem.state.postgres import FleetDatabase
 from pipimem.state.postgres import make_tables as statements
 
 _TASK = "pipimem.idle_job"
@@ -159,7 +159,7 @@ def _unreachable(error: Exception) -> StoreError:
     return StoreError(f"the database of the fleet did not answer: {type(cause).__name__}")
 
 
-async def make_tables(database: Connections) -> None:
+async def make_tables(database: FleetDatabase) -> None:
     """Makes the tables that are missing. Raises `StoreError`."""
     await to_thread.run_sync(database.create, SCHEMA)
     await JobQueue.create(database.address)

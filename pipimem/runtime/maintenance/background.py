@@ -17,7 +17,8 @@ from msgspec.structs import replace
 from pipimem.clock import Clock
 from pipimem.errors import PipimemError, SidecarError, described
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
-from pipimem.store.job_failures import Problem, Problems
+from pipimem.state.schedule import Problem
+from pipimem.store.job_failures import Problems
 from pipimem.text.secrets import redacted
 
 T = TypeVar("T")

@@ -14,13 +14,15 @@ from anyio import from_thread, to_thread
 from anyio.lowlevel import EventLoopToken
 
 from pipimem.clock import Clock
+from pipimem.errors import StoreError
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.runtime.maintenance.watch import JOB as WATCH
 from pipimem.runtime.maintenance.watch import Watch
+from pipimem.state.schedule import ScheduledVisit
 from pipimem.store import schedule
 from pipimem.store.disk import presence
-from pipimem.store.schedule import ChannelStamp, Schedule, ScheduledVisit
+from pipimem.store.schedule import ChannelStamp, Schedule
 from pipimem.store.workspace import WorkspaceStore
 
 # Channels nothing is known of (no schedule, or they are new) are looked at so many seconds apart:
@@ -34,6 +36,8 @@ _SCAN_WITHOUT_A_WATCH = 60.0
 _SCAN_AFTER_A_LOSS = 2.0
 # The watch tells within a second; how old a change must be before a scan holds that it was missed.
 _LONGEST_UNTOLD = 60.0
+# A transaction waits for the disk several times; the schedule is a cache.
+_WRITE_EVERY = 1.0
 # In the schedule beside the names of folders, of which none is empty.
 SCAN = ""
 # The idle work as a whole, as the operator reads of it.
@@ -56,6 +60,8 @@ class ChangedFiles:
     idle_seconds: float
     _schedule: Schedule = field(init=False)
     _writing: anyio.Lock = field(default_factory=anyio.Lock)
+    # When the schedule was written last, on the clock's monotonic scale.
+    _written: float = float("-inf")
     # Folders whose files changed while they were worked on, by us or by somebody else.
     _changed_while_running: set[str] = field(default_factory=set)
     _watch: Watch = field(init=False)
@@ -63,7 +69,7 @@ class ChangedFiles:
     _scan_every: float = _SCAN_EVERY
 
     def __post_init__(self) -> None:
-        self._schedule = Schedule(self.store.root / ".pipimem" / "idle.jsonl")
+        self._schedule = Schedule(self.store.state)
 
     def begin(self, token: EventLoopToken) -> None:
         """Listen for changes, on the event loop of `token`, once the watch has started."""
@@ -73,17 +79,26 @@ class ChangedFiles:
 
     async def load(self) -> None:
         """Read the schedule, and have all files compared first; the watch starts with that."""
-        self._schedule = await to_thread.run_sync(Schedule.load, self._schedule.path)
+        self._schedule = await to_thread.run_sync(Schedule.load, self.store.state)
         self.scheduler.expect(SCAN, 0.0)
 
     def stop(self) -> None:
-        """End the watch; waits for its threads."""
+        """End the watch and write what was noted; waits for threads and the disk."""
         self._watch.stop()
+        with suppress(StoreError):  # without it these channels are looked at once more
+            self._schedule.write()
 
     async def note(self, folder: str, visit: ScheduledVisit) -> None:
-        """Write when a channel is due next, and the mark of its files now."""
-        async with self._writing:
-            await to_thread.run_sync(self._schedule.note, folder, visit)
+        """Note when a channel is due next, and the mark of its files now.
+
+        It is written at once where work begins, else with what else is noted within a second.
+        """
+        self._schedule.note(folder, visit)
+        now = self.clock.monotonic()
+        if visit.mark == "" or now - self._written > _WRITE_EVERY:
+            self._written = now
+            async with self._writing:
+                await to_thread.run_sync(self._schedule.write)
 
     def stamp(self, folder: str) -> ChannelStamp:
         """The stamps of a channel's files now."""
@@ -143,9 +158,11 @@ class ChangedFiles:
             lambda: dict(schedule.channel_stamps(self.store.channels_folder))
         )
         async with self._writing:
-            for folder in self._schedule.visits.keys() - found.keys():
+            gone = self._schedule.visits.keys() - found.keys()
+            for folder in gone:
                 self.scheduler.remove(folder)
-                await to_thread.run_sync(self._schedule.strike, folder)
+                self._schedule.note(folder, None)
+            await to_thread.run_sync(self._schedule.write)
         now = self.clock.wall().timestamp()
         unknown: list[tuple[float, str]] = []
         missed = ""

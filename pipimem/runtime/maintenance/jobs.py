@@ -79,6 +79,8 @@ class DryRun(ChannelJobs):
         decision: Decision,
         actor: str = "",  # noqa: ARG002 - a dry run has no author
         based_on: Notes | None = None,  # noqa: ARG002 - nor does it last
+        *,
+        of_a_turn: bool = False,  # noqa: ARG002 - nor waits for another one
     ) -> Committed:
         """What would come of the decision."""
         notes = await self.notes()

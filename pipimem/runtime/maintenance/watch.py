@@ -185,11 +185,7 @@ def _kinds(events: ModuleType) -> list[type[FileSystemEvent]]:
 def _folders_in(channels: Path) -> int:
     """How many folders the watch covers: channels and our own folders in them."""
     names = [entry.path for entry in os.scandir(channels)]
-    return sum(
-        _is_folder(name + inner)
-        for name in names
-        for inner in ("", "/.pipimem", "/.pipimem/versions")
-    )
+    return sum(_is_folder(name + inner) for name in names for inner in ("", "/.pipimem"))
 
 
 def _is_folder(path: str) -> bool:

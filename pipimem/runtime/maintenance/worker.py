@@ -27,8 +27,9 @@ from pipimem.runtime.maintenance.jobs import Ran
 from pipimem.runtime.maintenance.scheduler import Scheduler
 from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import Settings
+from pipimem.state.schedule import ScheduledVisit
 from pipimem.store.leader_lock import LeaderLock
-from pipimem.store.schedule import ChannelStamp, ScheduledVisit
+from pipimem.store.schedule import ChannelStamp
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
 

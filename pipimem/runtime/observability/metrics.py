@@ -21,7 +21,7 @@ from msgspec import Struct
 from pipimem import __version__
 from pipimem.errors import PipimemError
 from pipimem.llm.usage_state import Budget, UsageState, ended_at, midnight
-from pipimem.notes.usage import Usage
+from pipimem.notes.usage import Usage, UsageCursor
 from pipimem.observer import Operation
 from pipimem.runtime.observability import metric_names as names
 from pipimem.runtime.observability.metric_names import (
@@ -138,7 +138,7 @@ class LedgerMetrics:
 
     def _read_anew(self, now: datetime) -> None:
         # Today's budgets count what was used before this process began; counters begin with it.
-        self._tail = self._workspace.usage_store.tail(midnight(self._began))
+        self._cursor = UsageCursor(midnight(self._began))
         self._state = UsageState(self._settings, now.date())
         self._calls: Counter[Labels] = Counter()
         self._tokens: Counter[Labels] = Counter()
@@ -148,14 +148,17 @@ class LedgerMetrics:
 
     def families(self, now: datetime) -> list[tuple[Metric, Samples]]:
         """The metrics as they stand. Raises `StoreError` where the ledger cannot be read."""
-        if self._tail.rewritten:  # by a person, a backup or a forgetting
+        ledger = self._workspace.usage_store
+        fresh = ledger.fresh(self._cursor)
+        if fresh is None:  # the database is another one than before
             self._read_anew(now)
+            fresh = ledger.fresh(self._cursor)
         self._state.start_day(now)
-        for usage in self._tail.fresh():
+        for usage in fresh or ():
             self._state.count(usage, now)
             if ended_at(usage, now) >= self._began.replace(microsecond=0):
                 self._count(usage)
-        held = tuple(self._workspace.usage_store.held().values())
+        held = tuple(ledger.held().values())
         budget, _ = self._state.budgets("", held)
         return [
             (names.CALLS, self._calls),

@@ -36,7 +36,7 @@ DURATION = "gen_ai.client.operation.duration"
 TOKEN_USAGE = "gen_ai.client.token.usage"  # noqa: S105 - a name
 OWN_DURATION = "pipimem.operation.duration"
 
-# Ours: the correlation id of ledger, journal and log lines, the job or task, how it ended.
+# Ours: the correlation id of ledger, changes and log lines, the job or task, how it ended.
 CORRELATION = "pipimem.correlation_id"
 TASK = "pipimem.task"
 OUTCOME = "pipimem.outcome"

@@ -101,7 +101,7 @@ def _clean(
     store = ChannelStore.open(workspace, channel.id, create=False)
     undone = _undone(store, _changes(store, record.kind, channel, later), now)
     numbers = frozenset(_numbers(store, record.kind, channel, later))
-    dropped = drop_messages(store.folder, store.transcript, numbers) if numbers else 0
+    dropped = drop_messages(store.channel_folder, store.transcript, numbers) if numbers else 0
     store.close()
     return dropped, undone
 

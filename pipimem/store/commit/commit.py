@@ -7,6 +7,7 @@ it was; after it, the prepared texts tell the next lock holder what is still to 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from os import urandom
@@ -38,9 +39,24 @@ class Recalls(Struct):
     asked: list[tuple[int, Asked]] = field(default_factory=list)
     # No commit will follow: they are a change of their own now.
     are_due: bool = False
+    # What turns noted since `take_in`: a turn waits for no commit, which clears what it wrote.
+    _noted: deque[tuple[tuple[str, ...], datetime, Asked | None, int]] = field(
+        default_factory=deque
+    )
 
     def note(self, ids: Iterable[str], when: datetime, asked: Asked | None, sequence: int) -> None:
-        """Counts one recall of each, and keeps the question; `sequence` is the newest change's."""
+        """Counts one recall of each, and keeps the question, from the next `take_in` on.
+
+        `sequence` is the newest change's. May be called in any thread.
+        """
+        self._noted.append((tuple(ids), when, asked, sequence))
+
+    def take_in(self) -> None:
+        """Adds what was noted; the caller keeps other threads from it."""
+        while self._noted:
+            self._add(*self._noted.popleft())
+
+    def _add(self, ids: Iterable[str], when: datetime, asked: Asked | None, sequence: int) -> None:
         if asked is not None:
             self.asked.append((sequence, asked))
         for name in ids:

@@ -90,7 +90,7 @@ class Past(Struct, frozen=True):
 
     @property
     def reach(self) -> str:
-        """A sentence: from when to when the journal is kept, and why no further."""
+        """A sentence: from when to when changes are kept, and why no further."""
         if not self.records:
             return "Nothing was changed yet."
         first, last = self.records[0], self.records[-1]

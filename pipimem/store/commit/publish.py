@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -35,6 +36,7 @@ from pipimem.store.disk.files import (
     remove,
     sync_file,
     tag_of,
+    temporary_for,
 )
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
 from pipimem.store.merge.forgotten_lines import IncomingText
@@ -279,7 +281,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = merge_base(displaced, working_copy.past_texts(file, before=by))
+    base = merge_base(displaced, working_copy.past_texts(file, before=by), working_copy.state.line)
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):
@@ -298,7 +300,8 @@ def _is_damaged_text_of_ours(working_copy: WorkingCopy, file: File, text: str, b
     newest = state.heads.get(file, "")
     if newest != by or state.etag(working_copy.read_now(file).text) == newest:
         return False
-    return merge_base(text, working_copy.past_texts(file)) == state.known_text(file, "")
+    past = working_copy.past_texts(file)
+    return merge_base(text, past, state.line) == state.known_text(file, "")
 
 
 def merged_displaced(base: str, ours: str, displaced: str) -> str:
@@ -339,6 +342,33 @@ def _record_edit(
     edit = ManualEdit(newest, text, found, incoming.text, incoming.removed)
     record = edit_record(state.ledger.sequence + 1, now, {file: edit}, delta, state.etag)
     acknowledge(working_copy, [record], {file: text}, (newest, incoming.text))
+
+
+def set_note_aside(working_copy: WorkingCopy, file: File, now: datetime) -> str:
+    """Give a note that is no text another name, and put its newest known text in its place.
+
+    Returns the other name, empty where it is a text meanwhile. Raises `StoreError` where no text of
+    it is known. The caller holds the lock.
+    """
+    path, state = working_copy.path(file), working_copy.state
+    text = state.known_text(file, "")
+    if text is None:
+        raise StoreError(f"{path}: no earlier text of it is known. Nothing was changed.")
+    prepared = temporary_for(path, state.etag(text))
+    prepare(prepared, path, text)
+    displaced = displace(prepared, path)
+    try:
+        if displaced is not None:
+            read_when_closed(displaced, working_copy.root)
+    except UnreadableNote:
+        names = (path.with_name(f"{path.name}.unreadable{number or ''}") for number in count())
+        aside = presence.first_unused(names)
+        with store_errors("rename", displaced or path):
+            move(displaced or path, aside)
+        sync_folder(path.parent)
+        return aside.name
+    publish(working_copy, now)  # a person saved a text right before: it is merged
+    return ""
 
 
 def archive_state(working_copy: WorkingCopy) -> tuple[int, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from pipimem.errors import UnreadableNote
@@ -30,6 +32,8 @@ from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_
 from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
 from pipimem.store.merge.three_way import has_conflict, merged
 
+_log = logging.getLogger("pipimem")
+
 # Writers that keep on committing leave a pause between two commits sooner or later.
 _LOOKS = 20
 _ABSENT: Stamp = (0, 0, 0, 0)
@@ -37,6 +41,29 @@ _ABSENT: Stamp = (0, 0, 0, 0)
 # made of our newest text, rather than of a buffer that was loaded before it and is saved over its
 # editor's warning.
 _OLD_BUFFER = 600 * 10**9
+
+
+class UnreadableFile(Struct, frozen=True):
+    """A note that is no text, and why; so many changes wait for it.
+
+    `has_good_text` is whether a text is known that it had before: that one serves.
+    """
+
+    problem: str
+    waiting: int
+    has_good_text: bool
+
+    @property
+    def sentence(self) -> str:
+        """The problem with what serves, and what waits."""
+        serves = "The text that the state knows of it serves"
+        if not self.has_good_text:
+            serves = "No earlier text of it is known, so it counts as empty"
+        waits = "; what is remembered waits"
+        if self.waiting:
+            changes = "1 change waits" if self.waiting == 1 else f"{self.waiting} changes wait"
+            waits = f"; {changes}"
+        return f"{self.problem} {serves}{waits} for the file."
 
 
 @dataclass(slots=True)
@@ -62,6 +89,8 @@ class WorkingCopy:
     # newest change where that is another.
     _parsed: dict[Path, tuple[Note, ...]] = field(default_factory=dict)
     _watched: tuple[Path, ...] = ()
+    # By file why it is no text, as it was logged last.
+    _reported: dict[File, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # Joined once: four joins cost more than the four stats of every reading.
@@ -127,10 +156,25 @@ class WorkingCopy:
         return self._read_note(file)
 
     @property
-    def unreadable(self) -> dict[File, str]:
-        """Why files that were read last are no text, by file; what is written waits for them."""
+    def unreadable(self) -> dict[File, UnreadableFile]:
+        """The files that were no text when they were read last; what is written waits for them."""
         read = {file: self._files.get(self.path(file)) for file in NOTE_FILES}
-        return {file: found.problem for file, found in read.items() if found and found.problem}
+        return {
+            file: UnreadableFile(
+                found.problem,
+                self._count_waiting(file),
+                self.state.known_text(file, "") is not None,
+            )
+            for file, found in read.items()
+            if found and found.problem
+        }
+
+    def _count_waiting(self, file: File) -> int:
+        """Return how many changes wait for a file; 0 where it has the newest text."""
+        try:
+            return 1 + self.state.count_unplaced(file) if self.is_pending(file) else 0
+        except UnreadableNote:  # a link that leads out: nothing is prepared there
+            return 0
 
     def _read_note(self, file: File) -> TextFile:
         """Read a note; of one that is no text the newest text that was known counts."""
@@ -147,6 +191,9 @@ class WorkingCopy:
                 f"{path} has a conflict that git left in it. Nothing is written into it: settle "
                 "the conflict and save."
             )
+        if self._reported.get(file) != problem:
+            self._reported[file] = problem
+            _log.warning("%s What is known of it serves meanwhile; changes wait for it.", problem)
         known = self.state.known_text(file, "") or ""
         found = self._files[path] = TextFile(known, mark or _ABSENT, is_open=True, problem=problem)
         return found
@@ -162,8 +209,7 @@ class WorkingCopy:
         if before == found.text:
             return False
         if self.is_pending(file):
-            past = self.past_texts(file, is_placed=False)
-            before = "".join(past[0].lines) if past else ""
+            before = self.state.text_before(file)
         return may_be_half_saved(self.path(file), found.text, before)
 
     def merged_text(self, file: File, found: TextFile) -> str:
@@ -181,7 +227,7 @@ class WorkingCopy:
         if not is_pending and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
         past = self.past_texts(file, is_placed=not is_pending)
-        return merged(merge_base(incoming.text, past), base, incoming.text)
+        return merged(merge_base(incoming.text, past, self.state.line), base, incoming.text)
 
     def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
         """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""
@@ -297,8 +343,9 @@ class WorkingCopy:
             else:
                 after_merge = self.merged_text(file, found)
                 incoming[file] = self.incoming_text(file, found)
-            current[file] = self.note(file, after_merge)
-            base[file] = current[file] if text == after_merge else self.note(file, text)
+            # The newest last: with the next edit it is the base.
+            base[file] = self.note(file, text)
+            current[file] = base[file] if text == after_merge else self.note(file, after_merge)
         shared = self._note(self._shared, File.MEMORY, self._read_shared().text)
         before, after = self._notes_of(base, shared), self._notes_of(current, shared)
         edited = tuple(

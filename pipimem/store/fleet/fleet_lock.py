@@ -19,8 +19,8 @@ from pipimem.errors import LockLost, StoreError
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.settings import FleetSettings
 from pipimem.state.channel_state import SCHEMA
-from pipimem.state.lease import Lease, Leases
-from pipimem.state.postgres import Connections, Held, PostgresDatabase
+from pipimem.state.lease import Leases, WriteLease
+from pipimem.state.postgres import FleetDatabase, Held, PostgresDatabase
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.fencing import (
@@ -66,7 +66,7 @@ def joined(root: Path, settings: FleetSettings) -> Fleet:
     own = root / ".pipimem"
     name = _name(own) or _named(own)
     seconds = settings.lease_seconds
-    return Fleet(root, name, Connections(settings.database, seconds / 2), seconds)
+    return Fleet(root, name, FleetDatabase(settings.database, seconds / 2), seconds)
 
 
 def _name(own: Path) -> str:
@@ -104,7 +104,7 @@ class Fleet:
 
     root: Path
     name: str
-    database: Connections
+    database: FleetDatabase
     lease_seconds: float
     _leases: Leases | None = None
     _process: int = 0
@@ -194,7 +194,7 @@ class LeaseHold:
     """A lock of several hosts that is held by a lease."""
 
     leases: Leases
-    lease: Lease
+    lease: WriteLease
     stem: str
 
     @property
@@ -303,7 +303,7 @@ class FleetLock:
         finally:
             threads.release()
 
-    def _acquired(self, leases: Leases, until: float, timeout: float) -> Lease:
+    def _acquired(self, leases: Leases, until: float, timeout: float) -> WriteLease:
         pause = _FIRST_PAUSE
         while True:
             lease = leases.take(self._name)

@@ -1,16 +1,15 @@
 """What budgets are counted by where several hosts share a workspace: tables of the database.
 
-Each host also writes its calls to a file of its own in `.pipimem/`, which is its record: the
-database can be filled again from it. No text of memory goes to the database: the reason of a failed
-call, which may quote an answer, stays in the file.
+Each host also writes its calls to a `state.db` of its own in `.pipimem/`, which is its record: the
+database can be filled again from it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 from os import urandom
 from pathlib import Path
@@ -20,9 +19,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipimem.errors import PipimemError
-from pipimem.notes.usage import Reservation, Usage
+from pipimem.notes.usage import Reservation, Usage, UsageCursor
 from pipimem.store.disk.folder_lock import MakeLock
-from pipimem.store.usage_ledger import append_quotable, host_lines
+from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 from pipimem.text.dates.bounds import local
 from pipimem.text.json_codec import encoded
 from pipimem.text.json_lines import line
@@ -72,7 +72,7 @@ class Visits(Struct, frozen=True):
     the database counts.
     """
 
-    database: Rows
+    database: FleetRows
     workspace: str
 
     def claim(self, most: int) -> list[str]:
@@ -135,10 +135,13 @@ _INSERT = f"""
     select %(workspace)s, %(line)s, %(at)s, {_VALUES} from alone
     on conflict (workspace, line) do nothing
 """  # noqa: S608 - names of our own columns
-_SELECT = f"""
+_CALLS = f"""
     select id, {", ".join(_COLUMNS)} from pipimem.usage
-    where workspace = %(workspace)s and at >= %(since)s and id > %(newest)s order by id
+    where workspace = %(workspace)s and at >= %(since)s and id > %(newest)s
 """  # noqa: S608 - names of our own columns
+_SELECT = f"{_CALLS} order by id"
+_OF_A_CHANNEL = f"{_CALLS} and channel = %(channel)s order by id"
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _PLACE = """
     insert into pipimem.reservation (workspace, name, until, fields)
     values (%(workspace)s, %(name)s, now() + %(seconds)s * interval '1 second', %(fields)s::jsonb)
@@ -152,7 +155,7 @@ _RELEASE = "delete from pipimem.reservation where name = %(name)s returning name
 _ORDER_LOCK = 0x706970696D656D01
 
 
-class Rows(Protocol):
+class FleetRows(Protocol):
     """The database, as far as counting needs it."""
 
     def rows(
@@ -166,8 +169,8 @@ class FleetUsage:
     """`UsageStore` of several hosts: budgets, reservations and calls count across all of them.
 
     `folder` is the `.pipimem/` of a workspace and `workspace` its name in the database, `host` the
-    name under which this host's file lies in that folder, `make_lock` makes the
-    locks that keep other hosts out.
+    name of this host, whose record lies in that folder. `make_lock` makes the locks that keep other
+    hosts out.
 
     Raises `DatabaseUnavailable` where the database does not answer: then no model is asked.
     """
@@ -175,24 +178,37 @@ class FleetUsage:
     folder: Path
     workspace: str
     host: str
-    database: Rows
+    database: FleetRows
     make_lock: MakeLock
     # Whether what this host's file has of today was looked for in the database.
     _has_caught_up: bool = False
 
-    def locked(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def locked(self) -> Iterator[FleetUsage]:
         """While it is held, no other process on any host reserves anything."""
-        return self.make_lock(self.folder / "usage.lock").held()
+        with self.make_lock(self.folder / "usage.lock").held():
+            yield self
 
-    def tail(self, since: datetime) -> FleetTail:
-        """Reads the calls of all hosts since a time, then each new one."""
+    def record(self, name: str, usage: Usage | None) -> None:
+        """Replaces a reservation by the call it was made for."""
+        if usage is not None:
+            self.append(usage)
+        self.release(name)
+
+    def fresh(self, cursor: UsageCursor) -> list[Usage]:
+        """The calls of all hosts behind a cursor, which moves on."""
         if not self._has_caught_up:
-            self._catch_up(since)
-        return FleetTail(self.database, self.workspace, since)
+            self._catch_up(cursor.since)
+        return self._fresh(cursor, _SELECT)
+
+    def usages(self, since: datetime | None = None, channel: str | None = None) -> list[Usage]:
+        """The calls of all hosts since a time, for all channels or for one."""
+        cursor = UsageCursor(since or _LONG_AGO)
+        return self._fresh(cursor, _SELECT if channel is None else _OF_A_CHANNEL, channel)
 
     def append(self, usage: Usage) -> None:
-        """Adds a call to this host's file, then to the database."""
-        append_quotable(self.folder, usage, self.make_lock, self.host)
+        """Adds a call to this host's record, then to the database."""
+        self._own.append(usage)
         self._insert(usage)
 
     def held(self) -> dict[str, Reservation]:
@@ -228,9 +244,23 @@ class FleetUsage:
 
     def _catch_up(self, since: datetime) -> None:
         """Gives the database what only this host's file has: calls that ended while it was gone."""
-        for usage in host_lines(self.folder, self.host, since):
+        for usage in self._own.usages(since):
             self._insert(usage)
         self._has_caught_up = True
+
+    @property
+    def _own(self) -> UsageStore:
+        return UsageStore(WorkspaceState(self.folder, self.host))
+
+    def _fresh(
+        self, cursor: UsageCursor, statement: str, channel: str | None = None
+    ) -> list[Usage]:
+        values = {"workspace": self.workspace, "newest": cursor.newest, "since": cursor.since}
+        found = self.database.rows(statement, {**values, "channel": channel})
+        usages = [Usage(**dict(zip(_COLUMNS, fields, strict=True))) for _, *fields in found]
+        if found:
+            cursor.newest, cursor.last = found[-1][0], usages[-1]
+        return usages
 
     def _insert(self, usage: Usage) -> None:
         bare = replace(usage, reason="")
@@ -247,29 +277,3 @@ class FleetUsage:
         except PipimemError:
             self._has_caught_up = False
             raise
-
-
-@dataclass(slots=True)
-class FleetTail:
-    """The calls of all hosts since a time, each given once."""
-
-    database: Rows
-    workspace: str
-    since: datetime
-    _newest: int = field(default=0)
-
-    @property
-    def rewritten(self) -> bool:
-        """Rows of the database are never rewritten."""
-        return False
-
-    def fresh(self) -> list[Usage]:
-        """The calls that were not given before."""
-        return list(self._fresh())
-
-    def _fresh(self) -> Iterator[Usage]:
-        span = {"workspace": self.workspace, "newest": self._newest, "since": self.since}
-        for number, *values in self.database.rows(_SELECT, span):
-            self._newest = number
-            named: Mapping[str, Any] = dict(zip(_COLUMNS, values, strict=True))
-            yield Usage(**named)

@@ -31,8 +31,9 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.disk.syscalls import sync_folder
-from pipimem.store.forget.log_lines import clean_transcript
+from pipimem.store.forget.log_lines import clean_talk
 from pipimem.store.forget.targets import ForgetTargets, without
+from pipimem.store.identity import ChannelFolder
 from pipimem.store.merge.forgotten_lines import without_forgotten_lines
 from pipimem.store.merge.three_way import only_added
 from pipimem.store.transcript.log import Transcript
@@ -166,21 +167,17 @@ def lines_removed(text: str, targets: ForgetTargets, key: bytes) -> set[str]:
     return set(filter(str.strip, {*split_lines(text)} - {*kept}))
 
 
-def empty_messages(
-    folder: Path, transcript: Transcript, messages: Iterable[str], key: bytes
-) -> None:
-    """Empties messages of the channel in `folder`; they keep their places and ids.
+def empty_messages(channel: ChannelFolder, transcript: Transcript, messages: Iterable[str]) -> None:
+    """Empties messages of a channel; they keep their places and ids.
 
     Each file of the transcript is rewritten whole or not at all. Undo goes on as before. Raises
     `StoreError`.
     """
     targets = ForgetTargets.of((), messages)
-    with transcript.lock.held():
+    with channel.lock.held():
         transcript.take_in_spool()
-        drop_texts(folder / ".pipimem")
-        for part in transcript.files():
-            clean_transcript(part, targets, key)
-        transcript.drop_cached()
+        drop_texts(channel.own)
+        clean_talk(transcript, targets, channel.identity.key)
 
 
 def without_what_was_read(_: WorkingCopy, __: View) -> Outcome:

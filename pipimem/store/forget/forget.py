@@ -33,7 +33,7 @@ from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import sync_folder
 from pipimem.store.forget import plan as plans
 from pipimem.store.forget.cleaning import clean_archive, is_archive_being_saved, lines_removed
-from pipimem.store.forget.log_lines import blank_quotes, clean_arrivals, clean_transcript
+from pipimem.store.forget.log_lines import clean_talk
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import ForgetTargets, blanked_ledger, without
 from pipimem.store.forget.verify import (
@@ -45,6 +45,7 @@ from pipimem.store.forget.verify import (
 )
 from pipimem.store.merge.forgotten_lines import mark_of
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.workspace_state import WorkspaceState
 
 # What an editor saves meanwhile is merged, and may hold the words again. Nobody saves more often
 # than this.
@@ -71,6 +72,8 @@ def forget(
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
+    # The usage ledger of an older version may quote it; what is taken over quotes nobody.
+    WorkspaceState(working_copy.root / ".pipimem").take_over()
     plan_for = partial(plans.plan_for, working_copy, log, what, keep_transcript, actor)
     plan_for = partial(plan_for, inside_words=inside_words, with_learnt=with_learnt)
     forgetting, receipt = _planned(working_copy, log, now, plan_for)
@@ -164,7 +167,8 @@ class _Forgetting(Struct, frozen=True):
         """Return the marks of the lines that are to go: a save that has them is merged without."""
         copy = self.working_copy
         texts = [read_text(copy.path(file), copy.root) or "" for file in File]
-        texts += ["".join(past.lines) for file in NOTE_FILES for past in copy.past_texts(file)]
+        past = (each for file in NOTE_FILES for each in copy.past_texts(file))
+        texts += ["".join(map(copy.state.line, each.lines)) for each in past]
         lines = {line for text in texts for line in lines_removed(text, self._targets, copy.key)}
         return {mark_of(copy.key, line) for line in lines}
 
@@ -205,19 +209,11 @@ class _Forgetting(Struct, frozen=True):
         if not self.commit() or not self._clean_archive():
             return False
         if not self.plan.keep_transcript:
-            self._clean_talk()
-        blank_quotes(working_copy.root / ".pipimem", self._targets)
+            clean_talk(self.log, self._targets, working_copy.key)
         # Before the plan goes: a power cut must not bring back what was removed.
         for folder in (working_copy.folder, _own(working_copy)):
             sync_folder(folder)
         return True
-
-    def _clean_talk(self) -> None:
-        targets = self._targets
-        for part in self.log.files():
-            clean_transcript(part, targets, self.working_copy.key)
-        self.log.drop_cached()
-        clean_arrivals(self.working_copy, self._targets)
 
     def commit(self) -> bool:
         """Removes the entries from the files, as a commit; whether all files are without them."""

@@ -87,7 +87,8 @@ def _records(state: ChannelState) -> dict[str, Record]:
 def _past_entries(working_copy: WorkingCopy) -> Iterator[Entry]:
     """The entries of all lines that stood in a note, and of the archive, each once."""
     key = working_copy.key
-    past = (text.lines for file in NOTE_FILES for text in working_copy.past_texts(file))
+    of_file = map(working_copy.past_texts, NOTE_FILES)
+    past = (map(working_copy.state.line, text.lines) for texts in of_file for text in texts)
     archive: Path = working_copy.path(File.ARCHIVE)
     lines = dict.fromkeys(split_lines(read_text(archive, working_copy.root) or ""))
     for text in past:

@@ -13,7 +13,7 @@ from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.reconcile import Restatements
+from pipimem.notes.reconcile import restating_lines
 from pipimem.text.characters import without_emoji
 from pipimem.text.folding import folded, folded_as_shown, is_decorated, stands_in
 from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, Section, parsed
@@ -233,14 +233,9 @@ def _texts_and_messages(given: Iterable[str]) -> tuple[list[str], frozenset[str]
     return texts, frozenset(messages)
 
 
-def _texts_of(notes: Notes, entries: Iterable[Entry]) -> list[str]:
+def _texts_of(notes: Notes, entries: Sequence[Entry]) -> list[str]:
     """The texts of entries, and of the lines of SESSION and HISTORY that restate them."""
-    restatements = Restatements(notes)
-    texts = []
-    for entry in entries:
-        texts.append(entry.text)
-        texts += [restated.text for restated in restatements.of(entry)]
-    return texts
+    return [entry.text for entry in (*entries, *restating_lines(notes, entries))]
 
 
 def _id_in(name: str) -> str:

@@ -15,11 +15,12 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger
 from pipimem.notes.operations import Author, Change, Progress
 from pipimem.state.changes import FORGET, ChangeRecord
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import store_errors
-from pipimem.store.forget.log_lines import blanked, held_arrivals, quotes
+from pipimem.store.forget.log_lines import blanked
 from pipimem.store.forget.plan import Plan
 from pipimem.store.forget.targets import (
     ForgetTargets,
@@ -27,8 +28,9 @@ from pipimem.store.forget.targets import (
     without,
 )
 from pipimem.store.transcript.log import Transcript
+from pipimem.store.workspace_state import WORKSPACE
 
-_KINDS = ("entries", "archive", "versions", "messages", "arrivals", "changes", "ledger", "usage")
+_KINDS = ("entries", "archive", "versions", "messages", "changes", "ledger")
 
 
 class Forgotten(Struct, frozen=True):
@@ -63,12 +65,11 @@ def _held(working_copy: WorkingCopy, log: Transcript, plan: Plan) -> Iterator[tu
     held = state.held_by(targets.are_in_a_line_of)
     for kind, count in held.items():
         yield kind, ".pipimem/state.db", count
-    if not plan.keep_transcript:
-        yield from _held_in_talk(working_copy, log, targets)
+    for part in () if plan.keep_transcript else log.files():
+        lines = appended_files.lines(part)
+        yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
     is_held = blanked_ledger(state.ledger, targets) != state.ledger
     yield "ledger", ".pipimem/state.db", int(is_held)
-    for path, found in quotes(working_copy.root / ".pipimem", targets).items():
-        yield "usage", f"workspace/.pipimem/{path.name}", len(found)
 
 
 def held_in_text(working_copy: WorkingCopy, file: File, targets: ForgetTargets) -> int:
@@ -76,18 +77,6 @@ def held_in_text(working_copy: WorkingCopy, file: File, targets: ForgetTargets) 
     text = read_text(working_copy.path(file), working_copy.root) or ""
     kept, removed = without(text, targets, working_copy.key)
     return max(len(removed), int(kept != text))
-
-
-def _held_in_talk(
-    working_copy: WorkingCopy, log: Transcript, targets: ForgetTargets
-) -> Iterator[tuple[str, str, int]]:
-    """Of what was said, and of what a bot acknowledged and would store at its next start."""
-    for part in log.files():
-        lines = appended_files.lines(part)
-        yield "messages", part.name, sum(blanked(line, targets) != line for line in lines)
-    for path, count in held_arrivals(working_copy, targets).items():
-        # Of its own: a message that was stored a moment ago may stand here as well.
-        yield "arrivals", f"workspace/.pipimem/{path.name}", count
 
 
 def changes_of(files: Iterable[File]) -> tuple[Change, ...]:
@@ -121,6 +110,8 @@ _BETWEEN = re.compile(r'(?<!\\)", ?"')
 _PLAIN = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 # Editors of other systems save so; the byte order mark is not needed to tell.
 _WIDE = ("utf-16-le", "utf-16-be")
+# SQLite reads it: whoever else closes the file drops the locks of this process on it.
+_DATABASE = re.compile(r"state(~.*)?\.db")
 
 
 class Trace(Struct, frozen=True):
@@ -144,7 +135,10 @@ def traces(folders: Iterable[Path], text: str, *, inside_words: bool = False) ->
         for path in _files_in(folder):
             if search.targets.are_in(path.name):
                 yield Trace(path, 0)
-            if presence.is_file(path):
+            if _DATABASE.fullmatch(path.name):
+                if search.lines_in(SqliteDatabase(path, WORKSPACE).contents()):
+                    yield Trace(path, 0)
+            elif presence.is_file(path):
                 with store_errors("read", path):
                     data = path.read_bytes()
                 for line in search.lines_in(data):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from pipimem.notes.kinds import File
 from pipimem.settings import Settings
 from pipimem.store import identity
 from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.working_copy import UnreadableFile
 from pipimem.store.disk import presence
 from pipimem.store.disk.folder_names import folder_name, is_plain
 from pipimem.store.health.finding import Finding, wrong
@@ -22,6 +23,7 @@ from pipimem.store.health.texts import (
     entry_findings,
     injection_findings,
     text_findings,
+    unreadable_finding,
 )
 from pipimem.store.workspace import WorkspaceStore
 
@@ -63,9 +65,14 @@ def _opened(workspace: WorkspaceStore, folder: Path) -> ChannelStore | Finding:
 
 def _findings(store: ChannelStore, now: datetime, settings: Settings) -> Iterator[Finding]:
     folder, root, own = store.folder, store.workspace.root, settings.secrets
+    unreadable: Mapping[File, UnreadableFile] = {}
+    with suppress(PipimemError):  # reported with the text, or with the state
+        unreadable = store.unreadable()
     for file in File:
-        yield from text_findings(folder / file, root, settings)
-    # What is unreadable is reported with the text, a damaged journal below.
+        found = unreadable.get(file)
+        finding = unreadable_finding(store, file, found) if found else None
+        yield from text_findings(folder / file, root, settings, finding)
+    # What is unreadable is reported with the text, a damaged state below.
     with suppress(PipimemError):
         notes = store.notes()
         yield from entry_findings(folder / File.MEMORY, notes, now, own)

@@ -1,7 +1,8 @@
-"""Secrets that stand in files, transcripts, journals and titles: place, kind and count."""
+"""Secrets that stand in files, transcripts, states and titles: place, kind and count."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,23 +12,22 @@ from msgspec.structs import replace
 from pipimem.errors import PipimemError
 from pipimem.settings import SecretSettings
 from pipimem.store import identity
+from pipimem.store.channel import ChannelStore
 from pipimem.store.disk import appended_files, presence
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.transcript.log import DAMAGED
 from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import WorkspaceStore
-from pipimem.text import json_lines
 from pipimem.text.secrets import NO_LIST, redacted, secrets
 
 Moved = Callable[[int], None]
 """Is told how many bytes were looked through so far."""
 
-# Of a channel's transcript and of its journal, so many of the newest bytes are looked through:
-# about 10 s at most.
+# Of a channel's transcript so many of the newest bytes are looked through: about 10 s at most.
 _MOST_BYTES = 64 * 1024 * 1024
 _REPORT_EVERY = 256 * 1024
-_JOURNAL = ".pipimem/journal.jsonl"
-_LOGS = ("log.jsonl", DAMAGED, _JOURNAL)
+_STATE = ".pipimem/state.db"
+_LOGS = ("log.jsonl", DAMAGED)
 _PLACES = 3  # of so many it is said where they stand
 
 
@@ -70,15 +70,15 @@ def secrets_in_file(path: Path, text: str, own: SecretSettings = NO_LIST) -> Ite
 
 def logged_bytes(workspace: WorkspaceStore) -> int:
     """How many bytes `secrets_in_logs` will look through."""
-    return sum(_size(part) for folder in _folders(workspace) for part in _all_parts(folder))
+    return sum(_size(path) for folder in _folders(workspace) for path in _all_files(folder))
 
 
 def secrets_in_logs(
     workspace: WorkspaceStore, moved: Moved, own: SecretSettings = NO_LIST
 ) -> Iterator[Finding]:
-    """One finding for each kind in a channel's transcript, journal and title.
+    """One finding for each kind in a channel's transcript, state and title.
 
-    Reads the newest 64 MB of each; a finding says what was left out.
+    Reads the newest 64 MB of a transcript; a finding says what was left out.
     """
     done = 0
     for folder in _folders(workspace):
@@ -91,6 +91,9 @@ def secrets_in_logs(
                     yield worth_knowing(folder / name, what)
                 yield from _in_parts(folder / name, parts, done, moved, own)
                 done += sum(map(_size, parts))
+            yield from _in_state(workspace, folder, own)
+            done += _size(folder / _STATE)
+            moved(done)
         except (PipimemError, OSError):  # reported by the check of what cannot be read
             continue
 
@@ -100,17 +103,34 @@ def _in_parts(
 ) -> Iterator[Finding]:
     """The findings of one log; `before` bytes were looked through before it."""
     found: dict[str, _Found] = {}
-    texts = _written if path.parts[-2:] == Path(_JOURNAL).parts else _said
     read = told = 0
     for part in parts:
         for data in appended_files.lines(part):
-            _collect(texts(data), found, own)
+            _collect(_said(data), found, own)
             read += len(data)
             if read - told >= _REPORT_EVERY:  # drawing a bar takes longer than reading a line
                 told = read
                 moved(before + read)
     for kind, several in found.items():
         yield _finding(path, kind, several, _logged(kind, several, path.name))
+
+
+def _in_state(workspace: WorkspaceStore, folder: Path, own: SecretSettings) -> Iterator[Finding]:
+    """The findings in past texts and in what changes say of them, each secret counted once."""
+    known = identity.load(folder)
+    if known is None:
+        return
+    found: dict[str, _Found] = {}
+    seen: set[str] = set()
+    with ChannelStore.open(workspace, known.id, create=False).reading() as working_copy:
+        for text in working_copy.state.strings(has_texts=False):
+            for one in secrets(text, own):
+                value = text[one.start : one.end]
+                if value not in seen:
+                    seen.add(value)
+                    found.setdefault(one.kind, _Found()).add("in a past text or a change")
+    for kind, several in found.items():
+        yield _finding(folder / _STATE, kind, several, _logged(kind, several, _STATE))
 
 
 def _logged(kind: str, several: _Found, name: str) -> str:
@@ -163,29 +183,6 @@ def _said(data: bytes) -> Iterator[tuple[str, str]]:
             yield place, text
 
 
-def _written(data: bytes) -> Iterator[tuple[str, str]]:
-    """All texts of a record of a journal."""
-    value = json_lines.value(data)
-    if value is None:
-        yield "a damaged record", data.decode("utf-8", "replace")
-        return
-    for text in _strings(value):
-        yield f"record {value.get('seq', 0)}", text
-
-
-def _strings(value: object) -> Iterator[str]:
-    """Every string in a value of JSON."""
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, str):
-            yield one
-        elif isinstance(one, dict):
-            waiting += one.values()
-        elif isinstance(one, list):
-            waiting += one
-
-
 def _folders(workspace: WorkspaceStore) -> list[Path]:
     """The channels' folders; a link is reported by the check of links, and not followed."""
     top = workspace.channels_folder
@@ -199,11 +196,12 @@ def _folders(workspace: WorkspaceStore) -> list[Path]:
         return []
 
 
-def _all_parts(folder: Path) -> list[Path]:
+def _all_files(folder: Path) -> list[Path]:
     try:
-        return [part for name in _LOGS for part in _newest(appended_files.parts(folder / name))[0]]
+        parts = [_newest(appended_files.parts(folder / name))[0] for name in _LOGS]
     except (PipimemError, OSError):
         return []
+    return [*itertools.chain.from_iterable(parts), folder / _STATE]
 
 
 def _newest(parts: list[Path]) -> tuple[list[Path], int]:

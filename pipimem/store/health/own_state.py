@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pipimem.errors import ChannelError, LockTimeout, PipimemError, UnreadableNote
+from pipimem.errors import LockTimeout, PipimemError, UnreadableNote
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
-from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
-from pipimem.store.arrivals import Arrival, arrival_files, read_arrivals, waiting_messages
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
@@ -23,9 +22,10 @@ from pipimem.store.disk.folder_lock import FolderLock, locks_hold
 from pipimem.store.forget import plan
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.history.edit_notices import edit_notices
-from pipimem.store.leader_lock import LeaderLock
-from pipimem.store.transcript.log import DAMAGED
+from pipimem.store.transcript.log import DAMAGED as DAMAGED_LINES
+from pipimem.store.transcript.log import LOCK
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace_state import DAMAGED
 
 _NOTE = r"(?:SESSION|MEMORY|HISTORY|HISTORY\.archive)"
 # Copies beside a note, of vim, emacs, editors that keep a backup, git and sync clients.
@@ -48,7 +48,9 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
         store.record_edits(now)
         return "what was cut off was finished, the rest swept"
 
-    left = [*folder.glob(f".*{TEMPORARY}"), *folder.glob(f".pipimem/**/.*{TEMPORARY}")]
+    waiting = tuple(f".{file}." for file in _unreadable_notes(store))
+    left = [path for path in folder.glob(f".*{TEMPORARY}") if not path.name.startswith(waiting)]
+    left += folder.glob(f".pipimem/**/.*{TEMPORARY}")
     if left:
         what = f"{len(left)} unfinished files of a process that ended; the next writing clears them"
         yield worth_knowing(folder, what, finish)
@@ -61,7 +63,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             "a state that was damaged, or another channel's, and was set aside. Nobody reads it; "
             "the next forgetting removes it",
         )
-    for path in parts(folder / DAMAGED):
+    for path in parts(folder / DAMAGED_LINES):
         what = "lines that were taken out of the transcript, for they are no messages. Only "
         more = "`forget` reads them; remove the file when you need it no more"
         yield worth_knowing(path, what + more)
@@ -70,7 +72,37 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
             yield worth_knowing(
                 path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
             )
-    yield from _lock(own / "lock")
+    for path in sorted(folder.glob("*.md.unreadable*")):
+        what = "a note that was no text; nobody reads it. Take over what it has, and remove it"
+        yield worth_knowing(path, what)
+    for name in ("lock", LOCK):
+        yield from _lock(own / name)
+
+
+def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
+    """Damage of the workspace's database, and files that were set aside."""
+    state = workspace.state
+    path, damage = state.database.path, state.database.damage()
+
+    def begin_anew(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
+        kept = state.set_damaged_aside()
+        return f"it is kept as {kept.name}, and a new one is begun" if kept else "mended meanwhile"
+
+    if damage:
+        what = f"is damaged ({damage}). A new one is begun once it is set aside"
+        yield wrong(path, what, begin_anew)
+    for path in sorted(state.folder.glob(f"*{DAMAGED}*")):
+        what = "was set aside, since it is damaged: sums of calls, and today's budgets, lack what "
+        more = "it holds. Remove it when you need it no more"
+        yield worth_knowing(path, what + more)
+
+
+def _unreadable_notes(store: ChannelStore) -> Collection[File]:
+    """Return the notes that are no text: what waits for them is reported with them."""
+    try:
+        return store.unreadable()
+    except PipimemError:  # reported with the state
+        return ()
 
 
 def removal_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
@@ -141,44 +173,6 @@ def _lock(path: Path) -> Iterator[Finding]:
         yield wrong(path, str(error))
 
 
-def arrival_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
-    """One for each bot that ended with messages that no transcript has, or with damaged lines."""
-    for bot, path in arrival_files(workspace.root).items():
-        try:
-            yield from _findings(workspace, bot, path)
-        except (PipimemError, OSError) as error:
-            yield wrong(path, str(error))
-
-
-def _findings(workspace: WorkspaceStore, bot: str, path: Path) -> Iterator[Finding]:
-    arrivals, damaged = read_arrivals(path)
-    if damaged:
-        yield worth_knowing(path, f"{damaged} lines are damaged; passed over")
-    # What a running bot has there is on its way.
-    if not LeaderLock(path.with_name(f"{bot}.lock")).is_free():
-        return
-    count = _count_waiting(workspace, arrivals)
-    if count:
-        messages = "1 message" if count == 1 else f"{count} messages"
-        what = f"{messages} that the {bot} bot acknowledged and that are in no transcript yet; "
-        more = "its next start takes them in. `forget` finds them, recall and search do not"
-        yield wrong(path, what + more)
-
-
-def _count_waiting(workspace: WorkspaceStore, arrivals: Iterable[Arrival]) -> int:
-    """Return how many messages wait, in all channels."""
-    channels = dict.fromkeys(one.channel for one in arrivals)
-    return sum(len(_waiting_arrivals(workspace, channel)) for channel in channels)
-
-
-def _waiting_arrivals(workspace: WorkspaceStore, channel: str) -> list[Message]:
-    try:
-        transcript = ChannelStore.open(workspace, channel, create=False).transcript
-    except ChannelError:  # it is made when its first message is stored
-        transcript = None
-    return waiting_messages(workspace.root, channel, transcript)
-
-
 _TASK = "doctor"
 _EVER = datetime.fromtimestamp(0, UTC)
 
@@ -225,7 +219,7 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
     if damaged:
         lines = "1 line that is" if damaged == 1 else f"{damaged} lines that are"
         what = f"{lines} no message; passed over. `pipimem doctor --fix` moves such lines "
-        more = f"into {DAMAGED} beside it"
+        more = f"into {DAMAGED_LINES} beside it"
         yield wrong(store.transcript.path, what + more, _setting_lines_aside(store))
     if store.ledger.cursor > store.transcript.last_number:
         what = "the transcript ends before what was consolidated; a part of log.jsonl is missing"
@@ -234,9 +228,10 @@ def _transcript(store: ChannelStore) -> Iterator[Finding]:
 
 def _setting_lines_aside(store: ChannelStore) -> Mend:
     def set_aside(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
-        count = store.transcript.set_damaged_aside()
+        with store.channel_folder.lock.held():
+            count = store.transcript.set_damaged_aside()
         lines = "1 line" if count == 1 else f"{count} lines"
-        return f"{lines} moved into {DAMAGED}"
+        return f"{lines} moved into {DAMAGED_LINES}"
 
     return set_aside
 

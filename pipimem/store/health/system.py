@@ -11,11 +11,12 @@ from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.kinds import File
+from pipimem.state.schedule import Problem
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, real_path
 from pipimem.store.disk.syscalls import FILE_MODE, FOLDER_MODE, network_type, store_errors
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
-from pipimem.store.job_failures import Problem, Problems
+from pipimem.store.job_failures import Problems
 from pipimem.store.workspace import WorkspaceStore
 
 _OTHERS = 0o077

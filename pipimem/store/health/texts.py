@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from pipimem.errors import PipimemError
+from pipimem.errors import PipimemError, UnreadableNote
 from pipimem.notes import guards
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
 from pipimem.notes.notes import Notes
 from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.settings import SecretSettings, Settings
+from pipimem.store.channel import ChannelStore
+from pipimem.store.commit.working_copy import UnreadableFile
 from pipimem.store.disk.files import read_text
 from pipimem.store.health.finding import Finding, worth_knowing, wrong
 from pipimem.store.health.kept_secrets import secrets_in_file
@@ -142,12 +144,44 @@ _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s+\S")
 _CONFLICT = re.compile(r"(?:<{7}|>{7}) ")
 
 
-def text_findings(path: Path, root: Path, settings: Settings) -> Iterator[Finding]:
-    """What is to be said about a file as a text; a secret itself is never shown."""
+def unreadable_finding(store: ChannelStore, file: File, found: UnreadableFile) -> Finding:
+    """Return the finding about a note that is no text."""
+    path = store.folder / file
+
+    def put_back(now: datetime) -> str:
+        aside = store.set_note_aside(file, now)
+        return f"its last good text is back; what stood there is in {aside}" if aside else "a text"
+
+    if _has_text(path, store.workspace.root):
+        return wrong(path, found.sentence)  # a conflict: people choose between the sides
+    if not found.has_good_text:
+        return wrong(path, found.sentence)
+    mend = f"`pipimem doctor --fix` renames it to {path.name}.unreadable and puts that text back."
+    return wrong(path, f"{found.sentence} {mend}", put_back)
+
+
+def _has_text(path: Path, root: Path) -> bool:
+    """Return whether a file can be read as a text."""
+    try:
+        return read_text(path, root) is not None
+    except UnreadableNote:
+        return False
+
+
+def text_findings(
+    path: Path, root: Path, settings: Settings, unreadable: Finding | None = None
+) -> Iterator[Finding]:
+    """What is to be said about a file as a text; a secret itself is never shown.
+
+    `unreadable` is the finding about a note that is no text.
+    """
+    if unreadable is not None:
+        yield unreadable
     try:
         text = read_text(path, root) or ""
     except PipimemError as error:
-        yield wrong(path, str(error))
+        if unreadable is None:
+            yield wrong(path, str(error))
         return
     yield from secrets_in_file(path, text, settings.secrets)
     if path.name == File.MEMORY:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from datetime import datetime
 from itertools import takewhile
@@ -23,52 +22,38 @@ from pipimem.store.commit.past import ChangeWithTexts, Past, Point, record_time
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.merge.three_way import clashing_lines, merged
 from pipimem.text.markdown.line_edits import Splice, spliced, splices_between
-from pipimem.text.markdown.lines import split_lines
 from pipimem.text.markdown.parser import BlockKind, parsed
 
-_Entry = tuple[str, str]
 
+def reverted(before: str, after: str, now: str) -> str | None:
+    """Return `now` without the change that led from `before` to `after`; `None` if it cannot be.
 
-class Clash(Struct, frozen=True):
-    """Why a change cannot be taken back: `lines` of it were changed again.
-
-    Where `moves_entries`, none was, but without these lines other entries would change their words
-    or their section.
-    """
-
-    lines: tuple[str, ...]
-    moves_entries: bool = False
-
-
-def reverted(before: str, after: str, now: str) -> str | Clash:
-    """`now` without the change that led from `before` to `after`; both must be the whole texts.
-
-    Headings that the change made stay where later entries need them. Returns `now` itself where
-    nothing of the change is left.
+    That is the merge of `now` with the way back. If it is needed by later entries, a heading that
+    the change made stays. Returns `now` itself if nothing of the change is left.
     """
     if now == after:
         return before
-    whole = _merged(before, after, now, before)
+    whole = _merged_back(before, after, now, before)
     if whole is not None:
         return whole
-    without_entries = _merged(before, after, now, _with_headings_of(after, before))
-    if without_entries not in (None, now):
-        return without_entries
-    return clash(before, after, now) or Clash(_changed_lines(after, before), moves_entries=True)
+    below_headings = _merged_back(before, after, now, _with_headings_of(after, before))
+    return None if below_headings == now else below_headings
 
 
-def clash(before: str, after: str, later: str) -> Clash | None:
-    """The lines of a change, except headings, that `later` has changed again; `None` for none."""
-    lines = clashing_lines(after, _with_headings_of(after, before), later)
-    return Clash(lines) if lines else None
+def clash(before: str, after: str, later: str) -> tuple[str, ...]:
+    """Return the lines of a change, except headings, that `later` has changed again."""
+    return clashing_lines(after, _with_headings_of(after, before), later)
 
 
-def _merged(before: str, after: str, now: str, wanted: str) -> str | None:
-    """`now` with what leads from `after` to `wanted`; `None` where other entries would change."""
+def _merged_back(before: str, after: str, now: str, wanted: str) -> str | None:
+    """Return `now` with what leads from `after` to `wanted`, `None` if other entries would change.
+
+    Every entry of the result stands in `now` or `before`, under the same heading.
+    """
     if clashing_lines(after, wanted, now):
         return None
     text = merged(after, wanted, now)
-    return text if _spares_others(before, after, now, text) else None
+    return text if _entries(text) <= _entries(now) | _entries(before) else None
 
 
 def _with_headings_of(after: str, before: str) -> str:
@@ -81,40 +66,23 @@ def _with_headings_of(after: str, before: str) -> str:
     return spliced(after, (Splice(splice.start, splice.removed, kept(splice)) for splice in undo))
 
 
-def _is_frame(line: str) -> bool:
-    return not line.strip() or line.startswith("#")
-
-
 def _changed_lines(after: str, before: str) -> tuple[str, ...]:
     undo = splices_between(after, before)
     return tuple(line for splice in undo for line in splice.removed or splice.added)
 
 
-def _spares_others(before: str, after: str, now: str, text: str) -> bool:
-    """Whether entries that have none of the change's lines keep their words and their section.
-
-    One may go back to where it stood before the change.
-    """
-    undo = splices_between(after, before)
-    touched = {line.strip() for splice in undo for line in (*splice.removed, *splice.added)}
-    old, new = _entries(now), _entries(text)
-    removed, added = old - new - _entries(after), new - old - _entries(before)
-    return all(touched.intersection(_lines(entry)) for entry in (*removed, *added))
+def _is_frame(line: str) -> bool:
+    return not line.strip() or line.startswith("#")
 
 
-def _entries(text: str) -> Counter[_Entry]:
-    """Section and whole lines of each entry and paragraph."""
-    document = parsed(text)
-    return Counter(
-        (section.title, "".join(document.lines[block.start : block.end]))
-        for section in document.sections
+def _entries(text: str) -> set[tuple[str, str]]:
+    """Section and words of each entry and paragraph."""
+    return {
+        (section.title, block.text)
+        for section in parsed(text).sections
         for block in section.blocks
         if block.kind in (BlockKind.ENTRY, BlockKind.PARAGRAPH)
-    )
-
-
-def _lines(entry: _Entry) -> Iterator[str]:
-    return (line.strip() for line in split_lines(entry[1]))
+    }
 
 
 def reverted_ledger(
@@ -403,8 +371,8 @@ def _without(past: Past, record: ChangeRecord, file: File) -> str:
             "word for word any more, because a part of .pipimem/ is gone."
         )
     found = reverted(stretch.before, stretch.after, past.current[file])
-    if isinstance(found, Clash):
-        raise CannotTakeBack(_refusal(past, record, file, stretch, found))
+    if found is None:
+        raise CannotTakeBack(_refusal(past, record, file, stretch))
     return found
 
 
@@ -426,22 +394,18 @@ def _quoted(lines: Iterable[str]) -> str:
     return f"“{first}”" if is_all else f"“{first[:_SHOWN].rstrip()}…”"
 
 
-def _refusal(
-    past: Past, record: ChangeRecord, file: File, change: ChangeWithTexts, found: Clash
-) -> str:
-    """Why a change is not taken back, and what to do, as a sentence."""
-    words = _quoted(found.lines)
+def _refusal(past: Past, record: ChangeRecord, file: File, change: ChangeWithTexts) -> str:
+    """Return why a change is not taken back, and what to do, as a sentence."""
+    before, after = change.before or "", change.after or ""
+    lines = clash(before, after, past.current[file])
     refused = f"Change {record.sequence} cannot be taken back: "
-    if found.moves_entries:
-        return (
-            f"{refused}later entries of {file} stand below {words} and would come under another "
-            "heading."
-        )
-    other = _first_clash(past, file, change)
+    other = _first_clash(past, file, change) if lines else None
     if other is None:
-        return f"{refused}{words} in {file} was edited by hand since. Edit the file."
+        words = _quoted(lines or _changed_lines(after, before))
+        return f"{refused}later changes of {file} rest on {words}. Edit the file."
     who = other.actor or str(other.author)
     return (
-        f"{refused}{words} in {file} was changed again by {other.sequence} ({other.task}, {who}, "
-        f"{other.time[:16]}). Take back {other.sequence} first, or edit the file."
+        f"{refused}{_quoted(lines)} in {file} was changed again by {other.sequence} "
+        f"({other.task}, {who}, {other.time[:16]}). Take back {other.sequence} first, or edit the "
+        "file."
     )

@@ -144,16 +144,27 @@ def _joined(lines: Sequence[str]) -> str:
 
 
 def only_added(base: str, ours: str, theirs: str) -> str:
-    """Returns `base` with the lines that `theirs` has beside it: it may be half of a text.
+    """Return `base` with the lines that `theirs` has beside it: it may be half of a text.
 
-    A last line cut in the middle that begins like one of `base` or `ours` is no new line.
+    A last line without an ending is no new line if it is the beginning of the line that comes next
+    in `base` or `ours`: there the text was cut.
     """
     lines = split_lines(base)
-    head, end, last = theirs.rpartition("\n")
-    if last and any(line.startswith(last) for line in (*lines, *split_lines(ours))):
-        theirs = head + end
+    *whole, last = theirs.split("\n")
+    if last and any(
+        _next_line(text, whole).startswith(last) for text in (lines, split_lines(ours))
+    ):
+        theirs = theirs[: -len(last)]
     additions = (Splice(_end(splice), (), splice.added) for splice in splices_between(base, theirs))
     return _joined(spliced_lines(lines, additions))
+
+
+def _next_line(text: Iterable[str], lines: Sequence[str]) -> str:
+    """Return the line of a text behind the last of `lines` that it has; blank ones do not count."""
+    filled = [line for line in text if line.strip()]
+    places = {line.strip(): place for place, line in enumerate(filled)}
+    known = (places[line.strip()] for line in reversed(lines) if line.strip() in places)
+    return "".join(filled[next(known, -1) + 1 :][:1])
 
 
 _CONFLICT = ("<<<<<<< ", "=======", ">>>>>>> ")

@@ -1,6 +1,8 @@
-"""The transcript of a channel: `log.jsonl`, appended to.
+"""The transcript of a channel: `log.jsonl`, appended to under a lock of its own.
 
-Only `forget`, `retract` and `doctor --fix` rewrite it."""
+An append never waits for a commit. `forget`, `retract`, `doctor --fix` and an import that is taken
+back rewrite it: they hold the channel's lock first, then this one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ import json
 import re
 from array import array
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,6 +103,8 @@ def _grown(table: array[int]) -> array[int]:
 
 
 _NAME = "log.jsonl"
+LOCK = "log.lock"
+"""The talk's lock, in a channel's `.pipimem/`."""
 DAMAGED = "log.jsonl.damaged"
 """Lines that `doctor --fix` took out of the transcript; nobody but `forget` reads them."""
 # Small enough to open in an editor, large enough that most channels never rotate.
@@ -119,9 +123,11 @@ _OUR_ID = re.compile(r"m([1-9][0-9]{0,17})")
 
 @dataclass(slots=True)
 class Transcript:
-    """The messages of a channel; appending takes the channel's lock, reading takes none."""
+    """The messages of a channel; appending takes the talk's lock, reading takes none."""
 
     folder: Path
+    # `.pipimem/log.lock` on one host. Several hosts fence what they write under the channel's lock
+    # alone, so there it is that one.
     lock: WriteLock
     # Where talk waits while the hosts of a fleet cannot agree who writes; `None` on one host.
     spool: TalkSpool | None = None
@@ -167,6 +173,18 @@ class Transcript:
             if self.spool is None:
                 raise
             return self.spool.append(messages, max(self.last_number, after))
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the talk's lock: nobody appends. The caller holds the channel's lock.
+
+        What was read of the files is dropped at the end, for they may be rewritten meanwhile.
+        """
+        with nullcontext() if self.spool else self.lock.held():
+            try:
+                yield
+            finally:
+                self.drop_cached()
 
     def take_in_spool(self) -> None:
         """Adds what hosts kept while they could not write here; the caller holds the lock."""
@@ -246,10 +264,11 @@ class Transcript:
     def set_damaged_aside(self) -> int:
         """Move the lines that are no message to the file `DAMAGED`; return how many.
 
-        They are on the disk there before they go here: a crash in between leaves them in both.
+        They are on the disk there before they go here: a crash in between leaves them in both. The
+        caller holds the channel's lock.
         """
         count = 0
-        with self.lock.held():
+        with self.exclusive():
             for part in self.parts():
                 lines = list(appended_files.lines(part))
                 damaged = [data for data in lines if _is_damaged(data)]
@@ -259,7 +278,6 @@ class Transcript:
                     sync_folder(self.folder)
                     put_whole(part, b"".join(data for data in lines if not _is_damaged(data)))
                     count += len(damaged)
-            self.drop_cached()
         return count
 
     def parts(self) -> list[Path]:

@@ -17,28 +17,28 @@ from pipimem.store.disk.appended_files import append_synced, lines
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.syscalls import make_folder, read_if_there
-from pipimem.store.transcript.log import Transcript
+from pipimem.store.identity import ChannelFolder
+from pipimem.store.transcript.log import LOCK, Transcript
 from pipimem.store.transcript.message_line import parsed
 from pipimem.text import json_lines
 from pipimem.text.json_codec import CodecError, decoded, encoded
 
 
-def drop_messages(folder: Path, transcript: Transcript, numbers: Container[int]) -> int:
+def drop_messages(channel: ChannelFolder, transcript: Transcript, numbers: Container[int]) -> int:
     """Rewrites each file of the transcript without the messages of some numbers.
 
     Each file is rewritten whole or not at all. The numbers are not given again: the ledger keeps
     the greatest. Returns how many messages went. Raises `StoreError`.
     """
     dropped = 0
-    with transcript.lock.held():
-        drop_texts(folder / ".pipimem")
+    with channel.lock.held(), transcript.exclusive():
+        drop_texts(channel.own)
         for part in transcript.parts():
             kept = [data for data in appended_files.lines(part) if not _is_one_of(data, numbers)]
             before = sum(1 for _ in appended_files.lines(part))
             if len(kept) < before:
                 put_whole(part, b"".join(kept))
                 dropped += before - len(kept)
-        transcript.drop_cached()
     return dropped
 
 
@@ -149,6 +149,6 @@ def content_mark(folder: Path) -> str:
     for file in File:
         digest.update(read_if_there(folder / file) or b"")
         digest.update(b"\0")
-    newest = Transcript(folder, FolderLock(folder / ".pipimem" / "lock")).last_number
+    newest = Transcript(folder, FolderLock(folder / ".pipimem" / LOCK)).last_number
     digest.update(str(newest).encode())
     return digest.hexdigest()

@@ -98,13 +98,14 @@ def move_in_shared(
     Returns the names of those it put, and of those it left because the workspace has its own.
     """
     templates = {one for language in _LANGUAGES for one in resources.template(language)}
+    counted = _counted(workspace)
     put, left = [], []
     for one in files:
         target = workspace.root / one.path
         staged = ready / SHARED / one.path
         if not presence.is_link(target) and digest_of(target) == one.digest:
             continue
-        if _may_be_put(target, templates):
+        if one.path not in counted and _may_be_put(target, templates):
             make_folder(target.parent)
             with store_errors("write", target):
                 _put(staged, target)
@@ -114,6 +115,14 @@ def move_in_shared(
     for folder in {(workspace.root / name).parent for name in put}:
         sync_folder(folder)
     return tuple(put), tuple(left)
+
+
+def _counted(workspace: WorkspaceStore) -> set[str]:
+    """Return the files of usage for whose months the workspace has calls.
+
+    Calls are added to those that are there: what was moved in before would count twice.
+    """
+    return {f".pipimem/usage-{usage.time[:7]}.jsonl" for usage in workspace.usages()}
 
 
 def _may_be_put(target: Path, templates: Set[tuple[str, bytes]]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -35,13 +36,15 @@ from pipimem.store.transfer.manifest import (
     written,
 )
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
+from pipimem.text import json_lines
+from pipimem.text.json_codec import encoded
 
 
 @contextmanager
 def held_at_rest(
     workspace: WorkspaceStore, channel_id: str, now: datetime
 ) -> Iterator[tuple[OpenedChannel, dict[str, Path]]]:
-    """Holds a channel's lock; yields it, and its files by their paths in its folder.
+    """Holds a channel's locks; yields it, and its files by their paths in its folder.
 
     What a crash left is carried out before, so that the files alone say everything. Raises
     `StoreError` where an editor holds a text of it back, and `ChannelError` for an unknown channel.
@@ -54,7 +57,8 @@ def held_at_rest(
             raise StoreError(
                 f"{channel_id}: an editor is saving one of its files. Close it, and try again."
             )
-        yield opened, _files(opened.channel_folder.folder, workspace.root)
+        with opened.transcript.exclusive():
+            yield opened, _files(opened.channel_folder.folder, workspace.root)
 
 
 def _files(folder: Path, root: Path) -> dict[str, Path]:
@@ -200,19 +204,26 @@ def _pack_channel(
 
 def _pack_shared(archive: ArchiveWriter, workspace: WorkspaceStore) -> tuple[PackedFile, ...]:
     found = []
+    by_month: dict[str, list[bytes]] = {}
     with store_errors("read", workspace.root):
         for path in shared_files(workspace.root):
             name = path.relative_to(workspace.root).as_posix()
             with reading(resolved(path, workspace.root)) as file:
                 size = os.fstat(file.fileno()).st_size
                 found.append(archive.add(SHARED, name, file, size))
+    for call in workspace.usages():
+        by_month.setdefault(call.time[:7], []).append(json_lines.line(encoded(call)))
+    for month, lines in sorted(by_month.items()):
+        data = b"".join(lines)
+        name = f".pipimem/usage-{month}.jsonl"
+        found.append(archive.add(SHARED, name, BytesIO(data), len(data)))
     return tuple(found)
 
 
 def shared_files(root: Path) -> list[Path]:
     """The files of a workspace that belong to no channel and are taken along."""
     found: list[Path] = []
-    for below in (root, root / "prompts", root / ".pipimem"):
+    for below in (root, root / "prompts"):
         paths = sorted(below.iterdir()) if presence.is_folder(below) else []
         named = (one for one in paths if is_of_the_workspace(one.relative_to(root).as_posix()))
         found += filter(Path.is_file, named)

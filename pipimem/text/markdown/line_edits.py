@@ -24,7 +24,7 @@ MOST_LOOKS = 10_000_000
 _DEEPEST = 8
 # Compared in pieces of so many characters, then the piece that differs in smaller ones, at last one
 # by one.
-_PIECES = (8192, 256, 16, 1)
+_PIECES = (8192, 1024, 128, 16, 4, 1)
 
 _Row = tuple[int, int, "_Row | None"]
 
@@ -140,16 +140,22 @@ def _places_of_unique(lines: Sequence[str]) -> dict[str, int]:
 
 def shared_ends(a: Sequence[object], b: Sequence[object]) -> tuple[int, int]:
     """How many things both begin and end with; the change lies between. Both of one kind of row."""
-    head = _shared_head(a, b)
-    return head, _shared_head(a[head:][::-1], b[head:][::-1])
-
-
-def _shared_head(a: Sequence[object], b: Sequence[object]) -> int:
-    most, place = min(len(a), len(b)), 0
+    most = min(len(a), len(b))
+    head = 0
     for piece in _PIECES:
-        while place + piece <= most and a[place : place + piece] == b[place : place + piece]:
-            place += piece
-    return place
+        while head + piece <= most and a[head : head + piece] == b[head : head + piece]:
+            head += piece
+    tail, most = 0, most - head
+    for piece in _PIECES:
+        while tail + piece <= most and _tail(a, tail, piece) == _tail(b, tail, piece):
+            tail += piece
+    return head, tail
+
+
+def _tail(row: Sequence[object], behind: int, size: int) -> Sequence[object]:
+    """The last `size` things but for `behind` of them."""
+    end = len(row) - behind
+    return row[end - size : end]
 
 
 class Splice(NamedTuple):

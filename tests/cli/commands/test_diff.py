@@ -8,7 +8,7 @@ from tests.cli.conftest import Call, snapshot
 
 
 def test_diff_shows_the_newest_change(call: Call, bot: Path) -> None:
-    """As a unified diff; a hand edit that nobody has journalled yet is newer; nothing is
+    """As a unified diff; a hand edit that nobody has recorded yet is newer; nothing is
     written.
     """
     call("remember", "room", "端口是 8080")

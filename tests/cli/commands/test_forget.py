@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from pipimem.notes.message import Message
-from pipimem.store.arrivals import Arrival, arrival_line, arrivals_path, read_arrivals
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
@@ -23,7 +23,7 @@ def everything(bot: Path) -> str:
 
 
 def test_forget_removes_a_text_from_every_place(call: Call, bot: Path, conversation: Path) -> None:
-    """Files, versions, journal and transcript; the counts say from where."""
+    """Files, past texts, changes and transcript; the counts say from where."""
     call("replay", "room", str(conversation))
     call("remember", "room", "林晓说上线窗口定在周四晚上九点")
     told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
@@ -143,7 +143,7 @@ def test_forget_by_query_lets_a_person_choose(call: Call, bot: Path) -> None:
 
 
 def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: Path) -> None:
-    """Each file with a count, also the usage ledger of the workspace, and what is out of reach."""
+    """Each file with a count, and what is out of reach; the usage ledger of 0.2 quotes no more."""
     call("replay", "room", str(conversation))
     call("remember", "room", "上线窗口定在周四晚上九点")
     usage = bot / ".pipimem/usage-2026-03.jsonl"
@@ -157,12 +157,7 @@ def test_the_receipt_says_what_went_where(call: Call, bot: Path, conversation: P
     told = call("forget", "room", "上线窗口定在周四晚上九点", "--yes", "--json")
     places = told.object["places"]
     assert isinstance(places, dict)
-    assert {
-        "MEMORY.md",
-        "log.jsonl",
-        ".pipimem/journal.jsonl",
-        "workspace/.pipimem/usage-2026-03.jsonl",
-    } <= set(places)
+    assert {"MEMORY.md", "log.jsonl", ".pipimem/state.db"} <= set(places)
     assert "backups" in told.err
     verified = call("forget", "room", "--verify", "上线窗口定在周四晚上九点")
     assert (verified.code, "nothing is left of it" in verified.out) == (0, True)
@@ -338,26 +333,18 @@ def test_a_forget_that_found_nothing_is_no_change(call: Call) -> None:
     assert [change["file"] for change in only["changes"]] == ["MEMORY.md"]  # type: ignore[attr-defined]
 
 
-def test_a_channel_that_only_a_killed_bot_knows_is_reached(call: Call, bot: Path) -> None:
-    """Its first messages were acknowledged and are in no transcript; a title comes later."""
-    path = arrivals_path(bot, "dingtalk")
+def test_what_a_bot_of_0_2_left_is_forgotten_with_the_rest(call: Call, bot: Path) -> None:
+    """Its first messages were acknowledged and are in no transcript: it would store them later."""
+    path = bot / ".pipimem" / "dingtalk-arrivals.jsonl"
     path.parent.mkdir(exist_ok=True)
-    said = [Message.user("my number is 555 0199", id="p1"), Message.user("lunch?", id="p2")]
-    lines = [arrival_line(Arrival("new/one", each, "group", "The team")) for each in said]
-    path.write_bytes(b"".join(lines))
-    before = snapshot(bot)
-    assert call("forget", "new/one", "--verify", "555 0199").code == 1
-    assert call("forget", "new/one", "--verify", "dinner").code == 0
-    assert snapshot(bot) == before  # a look makes no folder
+    shutil.copy(Path(__file__).parents[2] / "fixtures" / "dingtalk-arrivals-0.2.jsonl", path)
     told = call("forget", "new/one", "555 0199", "--yes", "--json")
-    assert (told.code, told.object["arrivals"]) == (0, 1)
-    waiting = [(one.message.content, one.title) for one in read_arrivals(path)[0]]
-    assert waiting == [("", "The team"), ("lunch?", "The team")]
+    assert (told.code, told.object["messages"]) == (0, 1)
+    assert not path.exists()
+    assert "0199" not in everything(bot)
     assert call("forget", "new/one", "--verify", "555 0199").code == 0
-    listed = call("channels", "--json").lines
-    assert [(one["id"], one["kind"]) for one in listed] == [("new/one", "group")]
     assert "nobody" in call("forget", "nobody", "555 0199").err
-    assert len(call("channels", "--json").lines) == 1
+    assert "new/one" in [one["id"] for one in call("channels", "--json").lines]
 
 
 def test_what_would_go_from_the_archive_with_a_message_is_shown(call: Call, bot: Path) -> None:

@@ -38,7 +38,7 @@ def test_log_is_cut_to_the_newest_and_readable_by_scripts(call: Call) -> None:
 
 
 def test_a_channel_without_changes_says_so(call: Call, bot: Path) -> None:
-    """A folder made by hand has no journal yet."""
+    """A folder made by hand has no changes yet."""
     (bot / "channels" / "room").mkdir()
     assert call("log", "room").err == "nothing was changed yet\n"
 

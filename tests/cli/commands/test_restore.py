@@ -42,13 +42,13 @@ def test_restore_to_a_time_and_to_what_is_not_kept(call: Call, bot: Path) -> Non
 
 def test_where_it_cannot_go_it_says_what_is_possible(call: Call) -> None:
     """Words are no moment to go back to, numbers are; beyond the newest it says how far the
-    journal reaches.
+    changes reach.
     """
     call("remember", "room", "The port is 8080")
     told = call("restore", "room", "--to", "yesterday")
     assert (told.code, "2026-03-02T09:00, or give the number of a change" in told.err) == (2, True)
     told = call("restore", "room", "--to", "99")
-    assert (told.code, "does not reach change 99. The journal is kept from 1 " in told.err) == (
+    assert (told.code, "do not reach change 99. Changes are kept from 1 " in told.err) == (
         1,
         True,
     )

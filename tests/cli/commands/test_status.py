@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -68,11 +70,32 @@ def test_a_job_that_failed_is_told(call: Call, bot: Path, conversation: Path) ->
 def test_one_broken_channel_does_not_hide_the_others(call: Call, bot: Path) -> None:
     """Its line says what is wrong with it."""
     call("remember", "good", "The port is 8080")
-    (bot / "channels" / "bad").mkdir()
-    (bot / "channels" / "bad" / "MEMORY.md").write_bytes(b"\x00\x01")
+    call("remember", "bad", "The port is 8080")
+    with closing(sqlite3.connect(bot / "channels/bad/.pipimem/state.db")) as db:
+        db.execute("pragma user_version = 99")
     bad, good = call("status", "--json").object["channels"]  # type: ignore[misc]
-    assert ("NUL bytes" in bad["problem"], good["entries"]) == (True, 1)
-    assert "NUL bytes" in call("status").out
+    assert ("newer pipimem" in bad["problem"], good["entries"]) == (True, 1)
+    assert "newer pipimem" in call("status").out
+
+
+def test_a_note_that_is_no_text_is_told_with_what_waits(call: Call, bot: Path) -> None:
+    """What it had before serves; what is remembered meanwhile is counted until the file has it."""
+    call("remember", "room", "The port is 8080")
+    path = bot / "channels/room/MEMORY.md"
+    whole = path.read_bytes()
+    path.write_bytes(b"\x00\x01")
+    for text in ("The door is green", "The roof is red"):
+        assert call("remember", "room", text).code == 0
+    (room,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert (room["problem"], room["entries"]) == ("", 3)
+    (sentence,) = room["unreadable"]
+    assert ("NUL bytes" in sentence, "2 changes wait" in sentence) == (True, True)
+    assert "NUL bytes" in call("status").err
+    path.write_bytes(whole)
+    call("remember", "room", "The cat is black")
+    (room,) = call("status", "--json").object["channels"]  # type: ignore[misc]
+    assert (room["unreadable"], room["entries"]) == ([], 4)
+    assert path.read_text().count("\n- ") == 4
 
 
 def test_a_shrink_by_hand_is_told_until_it_is_taken_back(call: Call, bot: Path) -> None:

@@ -151,7 +151,7 @@ def test_a_change_that_is_in_the_way_does_not_stop_the_others(call: Call, bot: P
 
 
 def test_what_is_no_change_is_told_where_the_numbers_stand(call: Call) -> None:
-    """A word or a zero is a misuse, a number beyond the newest says how far the journal reaches."""
+    """A word or a zero is a misuse, a number beyond the newest says how far the changes reach."""
     call("remember", "room", "The port is 8080")
     for word in ("abc", "0", "1.5"):
         told = call("undo", "room", word)
@@ -165,7 +165,7 @@ def test_what_is_no_change_is_told_where_the_numbers_stand(call: Call) -> None:
             True,
         )
     told = call("undo", "room", "99")
-    assert (told.code, "There is no change 99" in told.err, "is kept from 1 " in told.err) == (
+    assert (told.code, "There is no change 99" in told.err, "are kept from 1 " in told.err) == (
         1,
         True,
         True,

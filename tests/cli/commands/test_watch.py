@@ -13,6 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from msgspec import structs
+from pipimem.store.schedule import Schedule
+from pipimem.store.workspace import WorkspaceStore
 
 from tests.cli.conftest import Call
 from tests.servers.openai import ChatRequest, OpenAIServer, Reply
@@ -128,14 +131,11 @@ def test_a_signal_ends_it_while_a_model_thinks(
     assert notes(bot) == before
     attempts = [line for line in usage(bot) if line["model"] == "openai/test"]
     assert [(line["channel"], line["task"]) for line in attempts] == [("room", "consolidate")]
-    assert '"folder": "room"' in (bot / ".pipimem" / "idle.jsonl").read_text(encoding="utf-8")
+    assert "room" in Schedule.load(WorkspaceStore.open(bot).state).visits
 
 
 def usage(bot: Path) -> list[dict[str, object]]:
-    files = sorted((bot / ".pipimem").glob("usage-*.jsonl"))
-    return [
-        json.loads(line) for path in files for line in path.read_text(encoding="utf-8").splitlines()
-    ]
+    return [structs.asdict(call) for call in WorkspaceStore.open(bot).usages()]
 
 
 def notes(bot: Path) -> dict[str, bytes]:

@@ -129,7 +129,7 @@ async def test_a_secret_that_a_person_typed_is_not_shown(root: Path) -> None:
     "path",
     [
         "/memories/../MEMORY.md", "/memories/../../pipimem.toml", "/etc/passwd", "/memories/log.jsonl",
-        "/memories/.pipimem/journal.jsonl", "/memories/%2e%2e/MEMORY.md", "/memories//MEMORY.md", "MEMORY.md",
+        "/memories/.pipimem/state.db", "/memories/%2e%2e/MEMORY.md", "/memories//MEMORY.md", "MEMORY.md",
         "/memories\\MEMORY.md", "/memories/memory.md", "/memories/MEMORY.md/", "", "/memoriesx/MEMORY.md", "/memories/\0",
     ],
 )  # fmt: skip

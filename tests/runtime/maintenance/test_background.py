@@ -37,8 +37,9 @@ from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import MaintenanceSettings
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Consolidated, HistoryItem, Refreshed
+from pipimem.state.schedule import Problem
 from pipimem.store import schedule
-from pipimem.store.job_failures import Problem, Problems
+from pipimem.store.job_failures import Problems
 from pipimem.store.schedule import Schedule
 from pipimem.store.workspace import WorkspaceStore
 
@@ -423,7 +424,7 @@ async def test_a_disk_that_keeps_no_problem_is_no_problem(
 ) -> None:
     """The log has it all the same."""
     root = workspace(tmp_path)
-    (root / ".pipimem" / "problems").write_text("in the way")
+    (root / ".pipimem" / "state.db").mkdir()
     background = Background(Clock(), WorkspaceStore.open(root).problems)
     outcome = await background.attempt("tidy", broken_work, "room")
     assert isinstance(outcome, Failure)
@@ -435,7 +436,7 @@ async def test_what_cannot_be_noted_is_told_once(
 ) -> None:
     """`status` and `doctor` are silent then: the log says so."""
     root = workspace(tmp_path)
-    (root / ".pipimem" / "problems").write_text("in the way")
+    (root / ".pipimem" / "state.db").mkdir()
     background = Background(Clock(), WorkspaceStore.open(root).problems)
     for job in ("tidy", "fold"):
         await background.attempt(job, broken_work, "room")

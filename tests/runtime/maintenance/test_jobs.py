@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from pipimem.sidecar.tasks import (
 )
 from pipimem.store.transcript.log import Transcript
 
+from tests.changes import changes_of
 from tests.cli.conftest import snapshot
 from tests.runtime.building import MORNING, Hands, opened, read, say, workspace, write
 
@@ -42,10 +42,6 @@ FACTS = (
 )
 MEMORY = "# Memory\n\n## Facts\n\n" + "".join(f"- {fact}\n" for fact in FACTS)
 QUESTION = "which port does the gateway listen on?"
-
-
-def journal(root: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in read(root, ".pipimem/journal.jsonl").splitlines()[1:]]
 
 
 def history() -> str:
@@ -173,7 +169,7 @@ async def test_each_run_leaves_one_line_of_what_it_did(tmp_path: Path) -> None:
         script.channel = channel
         await taught(channel, script, *FACTS)
         await upkeep_of(channel).maintain()
-    [line] = [one for one in journal(root) if one["task"] == "tidy"]
+    [line] = [one for one in changes_of(root) if one["task"] == "tidy"]
     assert line["author"] == "model"
     assert line["actor"] == "scripted"
     assert line["why"] == "MEMORY.md grew"
@@ -230,7 +226,7 @@ async def test_what_was_kept_beside_an_older_save_stands_in_the_file_again(tmp_p
         assert snapshot(root) == before
 
 
-async def test_an_edit_is_in_the_journal_after_a_quiet_minute(tmp_path: Path) -> None:
+async def test_an_edit_is_recorded_after_a_quiet_minute(tmp_path: Path) -> None:
     """So an older buffer of another editor, saved later, is merged with it; the note stays."""
     root = workspace(tmp_path)
     async with opened(root) as channel:
@@ -252,7 +248,7 @@ async def test_an_edit_is_in_the_journal_after_a_quiet_minute(tmp_path: Path) ->
 
 async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> None:
     """The question of an earlier turn is in the ledger; the drop is left out, with its reason in
-    the journal.
+    the state.
     """
     root = workspace(tmp_path)
     script = Scripted({"tidy": [], "consolidate": []})
@@ -267,7 +263,7 @@ async def test_a_tidying_does_not_drop_what_was_asked_for(tmp_path: Path) -> Non
         assert (await upkeep_of(channel).notes()).ledger.asked[0].text == QUESTION
     assert "port 8080" in read(root)
     assert "fact 4:" not in read(root)
-    [line] = [one for one in journal(root) if one["task"] == "tidy"]
+    [line] = [one for one in changes_of(root) if one["task"] == "tidy"]
     assert line["notes"] == [
         "invalidate 'the gateway listens on port 8080': left as it is, a recent question finds it"
     ]
@@ -294,7 +290,7 @@ async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgettin
     tmp_path: Path,
 ) -> None:
     """Private stretches and keys never reach the ledger; `forget` drops every question, also in
-    the journal.
+    the changes.
     """
     root = workspace(tmp_path)
     write(root, "MEMORY.md", "- the gateway listens on port 8080\n- the vault is green\n")
@@ -307,14 +303,13 @@ async def test_questions_are_kept_without_secrets_and_forgotten_with_a_forgettin
             ["memory"],
         )
         assert "which port has the gateway?" in asked.text
-        assert not any(word in read(root, ".pipimem/journal.jsonl") for word in ("I am ill", KEY))
+        assert not any(word in str(changes_of(root)) for word in ("I am ill", KEY))
         await say(channel, "and the vault of the gateway?")
         await channel.notes.forget(Text("the vault is green"))
         assert (await upkeep_of(channel).notes()).ledger.asked == ()
         channel._log.has_new_messages = False
-    assert "gateway?" not in read(root, ".pipimem/journal.jsonl") + read(
-        root, ".pipimem/ledger.json"
-    )
+    assert "gateway?" not in str(changes_of(root))
+    assert b"gateway?" not in (root / "channels/room/.pipimem/state.db").read_bytes()
 
 
 async def test_the_newest_fifty_questions_are_kept_each_once(tmp_path: Path) -> None:
@@ -356,7 +351,7 @@ async def test_what_expires_is_in_the_archive_and_nobody_is_asked(tmp_path: Path
         read(root, "HISTORY.archive.md")
         == f"\n## Expired {day:%Y-%m-%d} · Facts\n\n- the vault is green\n"
     )
-    [line] = [one for one in journal(root) if one["task"] == "expire"]
+    [line] = [one for one in changes_of(root) if one["task"] == "expire"]
     assert (line["author"], line["why"]) == ("rule", "stale")
 
 

@@ -272,7 +272,7 @@ def test_a_limit_that_is_too_small_is_told_with_its_remedy(
 def test_a_single_watch_that_is_refused_is_told(
     channels: Path, heard: Heard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A folder inside a channel has one of its own, and the journal lies there."""
+    """A folder inside a channel has one of its own, and the state lies there."""
     from watchdog.observers import inotify_c
 
     add = inotify_c.inotify_add_watch

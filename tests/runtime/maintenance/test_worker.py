@@ -35,6 +35,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.schedule import Schedule
 from pipimem.store.transcript.log import Transcript
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace_state import WorkspaceState
 
 from tests.runtime.building import MORNING, Hands, read, settings, workspace, write
 from tests.runtime.maintenance.test_scheduler import until
@@ -247,11 +248,11 @@ async def test_a_commit_under_way_is_finished_first(
     root, go, commit = workspace(tmp_path), threading.Event(), ChannelStore.commit
     under_way = threading.Event()
 
-    def slow(store: ChannelStore, decision: Decision, *rest: object) -> object:
+    def slow(store: ChannelStore, decision: Decision, *rest: object, **more: object) -> object:
         if decision.task == "consolidate":
             under_way.set()
             assert go.wait(60)
-        return commit(store, decision, *rest)  # type: ignore[arg-type]
+        return commit(store, decision, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ChannelStore, "commit", slow)
     await talk(root, "room")
@@ -454,13 +455,13 @@ async def test_the_schedule_can_be_thrown_away(tmp_path: Path) -> None:
     """Without it everything is looked at once, and it stands again."""
     root, hands = workspace(tmp_path), Hands()
     await talk(root, "room", hands=hands)
-    path = root / ".pipimem" / "idle.jsonl"
+    state = WorkspaceState(root / ".pipimem")
     for _ in range(2):
         async with watched(root, script(), hands=hands) as (_, visits):
             await until(lambda visits=visits: len(visits) >= 1)
-        kept = Schedule.load(path).visits["room"]
+        kept = Schedule.load(state).visits["room"]
         assert (kept.due, bool(kept.mark)) == (MIDNIGHT, True)
-        path.unlink()
+        state.database.path.unlink()
 
 
 async def test_a_channel_that_breaks_holds_up_nobody(tmp_path: Path) -> None:
@@ -483,11 +484,10 @@ async def test_a_folder_that_is_no_channel_is_passed_over(tmp_path: Path) -> Non
     root = workspace(tmp_path)
     (root / "channels" / "Not A Channel").mkdir(parents=True)
     await talk(root, "room")
-    async with watched(root, script()) as (_, visits):
+    async with watched(root, script()) as (pipimem, visits):
         await until(lambda: bool(visits))
-        await until(
-            lambda: "Not A Channel" in Schedule.load(root / ".pipimem" / "idle.jsonl").visits
-        )
+        await until(lambda: "Not A Channel" in pipimem._idle._files._schedule.visits)
+    assert "Not A Channel" in Schedule.load(WorkspaceState(root / ".pipimem")).visits
     assert [visit.channel for visit in visits] == ["room"]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
+import sqlite3
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
@@ -117,9 +118,10 @@ def test_a_channel_that_is_gone_counts_no_more(store: WorkspaceStore) -> None:
 def test_a_channel_that_cannot_be_read_is_counted(store: WorkspaceStore) -> None:
     """The others are there all the same."""
     said(store, "a", 1)
-    broken = said(store, "b", 1).folder / ".pipimem"
-    (broken / "ledger.json").write_text(json.dumps({"format": 99}), "utf-8")
-    (broken / "journal.jsonl").write_text("no record\nno record\n", "utf-8")
+    broken = said(store, "b", 1)
+    broken.commit(Decision("refresh", Author.RULE, progress=Progress(cursor=1)), NOON)
+    with closing(sqlite3.connect(broken.folder / ".pipimem" / "state.db")) as db:
+        db.execute("pragma user_version = 99")
     scan = ChannelScan(store)
     scan.advance(60)
     found = figures(scan)

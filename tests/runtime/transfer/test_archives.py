@@ -18,12 +18,13 @@ from pipimem.errors import ArchiveError, ChannelError
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.notes.usage import Usage
 from pipimem.runtime.transfer.archives import export_archive, import_archive
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
-LOCKS = ("lock", "lock.turnstile")
+LOCKS = ("lock", "lock.turnstile", "log.lock", "log.lock.turnstile")
 
 
 def workspace(root: Path) -> WorkspaceStore:
@@ -366,3 +367,20 @@ def test_a_workspace_without_room_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 class _Usage:
     free = 10
+
+
+def test_calls_of_models_move_along_once(tmp_path: Path) -> None:
+    """By months: of one that the workspace has calls of, those of an archive are left out."""
+    made, other = filled(tmp_path / "a"), workspace(tmp_path / "b")
+    march, april = (
+        Usage(f"2026-{month}-02T09:10:00+08:00", "dm", "tidy", "m", 1, 2, 0, 0.5, 1.5, "ok", "c1")
+        for month in ("03", "04")
+    )
+    made.usage_store.append(march)
+    import_archive(other, exported(made, tmp_path / "x.zip"), NOW)
+    assert other.usages() == [march]
+    made.usage_store.append(march)
+    made.usage_store.append(april)
+    done = import_archive(other, exported(made, tmp_path / "y.zip"), NOW)
+    assert other.usages() == [march, april]
+    assert done.left == (".pipimem/usage-2026-03.jsonl",)

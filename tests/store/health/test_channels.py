@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Callable
@@ -16,10 +15,12 @@ from pipimem.notes.kinds import etag
 from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Outcome
-from pipimem.notes.operations import Author, Decision, Hole, Progress, Trust
+from pipimem.notes.operations import Author, Decision, Hole, Trust
 from pipimem.settings import Settings
+from pipimem.state.channel_state import ChannelState
+from pipimem.state.texts import ETAG_LENGTH
 from pipimem.store.channel import ChannelStore
-from pipimem.store.disk.files import temporary_for
+from pipimem.store.disk.files import TEMPORARY, temporary_for
 from pipimem.store.health import texts
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding
@@ -29,13 +30,14 @@ from pipimem.text.markdown.parser import Document, parsed
 
 from tests.store.conftest import NOW
 
+STATE = ".pipimem/state.db"
+
 
 @pytest.fixture
 def well(channel: ChannelStore, now: datetime, add: Callable[..., Decision]) -> ChannelStore:
     """A channel with a message and two entries."""
     channel.append([Message.user("I like tea", id="m1", speaker="alice")])
     channel.commit(add("alice likes tea", "上线窗口是 2026-03-05 晚上九点", cursor=1), now)
-    channel.checkpoint()
     return channel
 
 
@@ -104,7 +106,7 @@ def test_what_only_looks_like_trouble_is_none(channel: ChannelStore) -> None:
 def test_an_unfinished_commit_is_finished(well: ChannelStore, now: datetime) -> None:
     """The text that a killed process had prepared is swept or put in place; then all is well."""
     target = well.folder / "MEMORY.md"
-    mark = etag("x")[:16]
+    mark = etag("x")[:ETAG_LENGTH]
     temporary_for(target, mark).write_text("x")
     (finding,) = found(well)
     assert (finding.wrong, "1 unfinished files" in finding.what) == (False, True)
@@ -116,7 +118,7 @@ def test_an_unfinished_commit_is_finished(well: ChannelStore, now: datetime) -> 
 
 def test_what_is_no_text_under_the_name_of_a_displaced_one_is_told(well: ChannelStore) -> None:
     """Writing refuses it, so it needs a hand."""
-    lying = temporary_for(well.folder / "MEMORY.md", etag("something else")[:16])
+    lying = temporary_for(well.folder / "MEMORY.md", etag("something else")[:ETAG_LENGTH])
     lying.write_bytes(bytes(20))
     (finding,) = [one for one in found(well) if one.wrong]
     assert finding.where == str(lying)
@@ -125,18 +127,19 @@ def test_what_is_no_text_under_the_name_of_a_displaced_one_is_told(well: Channel
         well.record_edits(NOW)
 
 
-def test_a_forgetting_that_was_cut_off_is_finished(well: ChannelStore, now: datetime) -> None:
+def test_a_forgetting_that_was_cut_off_is_finished(
+    well: ChannelStore, now: datetime, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is wrong until then."""
-    (name,) = [entry.id for entry in well.notes().memory.entries if "alice" in entry.text]
-    plan = {
-        "texts": ["alice likes tea"],
-        "messages": [],
-        "ids": [name],
-        "keep_transcript": False,
-        "actor": "",
-    }
-    (well.folder / ".pipimem/forget.json").write_text(json.dumps(plan))
-    (finding,) = found(well)
+
+    def killed(*args: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ChannelState, "end_forgetting", killed)
+        with pytest.raises(KeyboardInterrupt):
+            well.forget("alice likes tea", keep_transcript=False, now=now)
+    (finding,) = found(ChannelStore.open(well.workspace, "team", create=False))
     assert (finding.wrong, "a forgetting was cut off" in finding.what, finding.mend is None) == (
         True,
         True,
@@ -148,9 +151,7 @@ def test_a_forgetting_that_was_cut_off_is_finished(well: ChannelStore, now: date
     assert "alice" not in (well.folder / "MEMORY.md").read_text()
 
 
-def test_dangling_records_are_dropped_and_stay_in_the_journal(
-    well: ChannelStore, now: datetime
-) -> None:
+def test_dangling_records_are_dropped_as_a_change(well: ChannelStore, now: datetime) -> None:
     """A record of nothing says so; the mending is a commit."""
     stray = Outcome(delta=Delta(records={"aaaabbbb": Record(Trust.INFERRED)}))
     well.commit(Decision("test", Author.RULE), now, carry_out=lambda working_copy, view: stray)
@@ -204,41 +205,169 @@ def test_modes_links_and_copies_are_told(well: ChannelStore, now: datetime, tmp_
     assert (well.folder / "MEMORY.md").stat().st_mode & 0o777 == 0o640
 
 
-def test_a_journal_of_another_channel_is_told(well: ChannelStore, now: datetime) -> None:
-    """Copied over, it would be believed: its first line says where it was begun."""
-    other = ChannelStore.open(well.workspace, "Other/Room", create=True)
-    other.record_edits(now)
-    other.commit(Decision("refresh", Author.MODEL, progress=Progress(cursor=1)), now)
-    path = ".pipimem/journal.jsonl"
-    shutil.copy(other.folder / path, well.folder / path)
-    (well.folder / ".pipimem" / "ledger.json").unlink()
-    (first, *_) = told(ChannelStore.open(well.workspace, "team", create=False))
-    what = f"is the journal of another channel, {other.folder.name}; move it back there"
-    assert first == (True, f"./{path}", what)
-
-
-@pytest.mark.parametrize("lost", ["tail", "all records", "file"])
-def test_a_journal_that_ends_before_its_checkpoint_is_told(
-    well: ChannelStore, now: datetime, add: Callable[..., Decision], lost: str
+def test_a_state_of_another_channel_is_told(
+    well: ChannelStore, now: datetime, add: Callable[..., Decision]
 ) -> None:
-    """With what it means and what helps; `--fix` takes the files as they stand, and loses none."""
-    well.commit(add("alice likes cake"), now)
-    well.checkpoint()
-    path = well.folder / ".pipimem" / "journal.jsonl"
-    lines = path.read_bytes().splitlines(keepends=True)
-    if lost == "file":
-        path.unlink()
-    else:
-        path.write_bytes(b"".join(lines[: -1 if lost == "tail" else 1]))
-    memory = (well.folder / "MEMORY.md").read_text()
-    again = ChannelStore.open(well.workspace, "team", create=False)
-    (finding,) = found(again)
-    assert (finding.wrong, finding.where) == (True, str(path))
-    assert finding.what.startswith("ends before the checkpoint beside it, ledger.json")
+    """Copied over, it would be believed; the mending sets it aside, and takes the notes as they
+    stand.
+    """
+    other = ChannelStore.open(well.workspace, "Other/Room", create=True)
+    other.commit(add("bob likes cake"), now)
+    shutil.copy(other.folder / STATE, well.folder / STATE)
+    (finding,) = found(ChannelStore.open(well.workspace, "team", create=False))
+    assert (finding.wrong, finding.where) == (True, str(well.folder / STATE))
+    assert "belongs to another channel" in finding.what
     assert finding.mend is not None
     finding.mend(now)
-    assert found(ChannelStore.open(well.workspace, "team", create=False)) == []
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    assert "cake" not in "".join(entry.text for entry in again.notes().memory.entries)
+    assert [(one.wrong, Path(one.where).name) for one in found(again)] == [
+        (False, "state.db.damaged")
+    ]
+
+
+def damaged_page(path: Path) -> None:
+    """Something wrote into the middle of the file."""
+    data = bytearray(path.read_bytes())
+    for offset in range(2_048, len(data), 1_024):
+        data[offset : offset + 64] = b"\xff" * 64
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    """The file lost its end."""
+    path.write_bytes(path.read_bytes()[:5_000])
+
+
+def no_database(path: Path) -> None:
+    """Something else took the place of the file."""
+    path.write_bytes(b"no database " * 1_000)
+
+
+@pytest.mark.parametrize("damage", [damaged_page, cut, no_database])
+def test_a_damaged_state_is_told_and_set_aside(
+    well: ChannelStore,
+    now: datetime,
+    add: Callable[..., Decision],
+    damage: Callable[[Path], None],
+) -> None:
+    """With what is whole; `--fix` takes the files as they stand, and loses none."""
+    path = well.folder / STATE
+    damage(path)
+    bytes_then = path.read_bytes()
+    memory = (well.folder / "MEMORY.md").read_text()
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    (finding,) = [one for one in found(again) if one.wrong]
+    assert finding.where == str(path)
+    assert "notes and talk are whole" in finding.what
+    assert finding.mend is not None
+    finding.mend(now)
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    assert [(one.wrong, Path(one.where).name) for one in found(again)] == [
+        (False, "state.db.damaged")
+    ]
+    assert path.with_name("state.db.damaged").read_bytes() == bytes_then
     assert (well.folder / "MEMORY.md").read_text() == memory
+    again.commit(add("dave likes water"), now)
+    assert "dave likes water" in (well.folder / "MEMORY.md").read_text()
+
+
+def test_a_state_that_is_lost_has_nothing_to_say(well: ChannelStore) -> None:
+    """The notes stand as they are, and how far the talk was consolidated is known."""
+    (well.folder / STATE).unlink()
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    assert found(again) == []
+    assert again.ledger.cursor == 1
+
+
+UNREADABLE = {
+    "latin-1": "- caf\u00e9\n".encode("latin-1"),
+    "NUL": b"- tea\0\n",
+    "UTF-16": "- tea\n".encode("utf-16"),
+}
+
+
+@pytest.mark.parametrize("data", UNREADABLE.values(), ids=list(UNREADABLE))
+def test_the_last_good_text_of_an_unreadable_note_is_put_to_work(
+    well: ChannelStore, now: datetime, add: Callable[..., Decision], data: bytes
+) -> None:
+    """With what was learnt meanwhile; what stood in the file is kept beside it, and told."""
+    path = well.folder / "MEMORY.md"
+    path.write_bytes(data)
+    for fact in ("bob likes cake", "carol likes milk"):
+        well.commit(add(fact), now)
+    (finding,) = found(well)
+    assert (finding.wrong, finding.where) == (True, str(path))
+    assert "2 changes wait for the file" in finding.what
+    assert "MEMORY.md.unreadable" in finding.what
+    assert finding.mend is not None
+    assert path.read_bytes() == data
+    assert finding.mend(now).endswith("MEMORY.md.unreadable")
+    again = ChannelStore.open(well.workspace, "team", create=False)
+    texts = [entry.text for entry in again.notes().memory.entries]
+    assert texts[0] == "alice likes tea"
+    assert texts[2:] == ["bob likes cake", "carol likes milk"]
+    assert path.read_text() == again.notes().memory.text
+    assert path.with_name("MEMORY.md.unreadable").read_bytes() == data
+    assert not list(well.folder.glob(f".*{TEMPORARY}"))
+    assert [(one.wrong, Path(one.where).name) for one in found(again)] == [
+        (False, "MEMORY.md.unreadable")
+    ]
+    assert again.changes()[-1].task == "consolidate"
+
+
+def test_a_second_unreadable_note_takes_no_name_away(well: ChannelStore, now: datetime) -> None:
+    """Both are kept, with nothing waiting for them."""
+    path = well.folder / "MEMORY.md"
+    whole = path.read_text()
+    for data in (b"\xff", b"\xfe"):
+        path.write_bytes(data)
+        finding = found(ChannelStore.open(well.workspace, "team", create=False))[0]
+        assert "what is remembered waits for the file" in finding.what
+        assert finding.mend is not None
+        finding.mend(now)
+        assert path.read_text() == whole
+    assert path.with_name("MEMORY.md.unreadable").read_bytes() == b"\xff"
+    assert path.with_name("MEMORY.md.unreadable1").read_bytes() == b"\xfe"
+
+
+def test_a_note_that_became_a_text_meanwhile_stays(well: ChannelStore, now: datetime) -> None:
+    """Between the check and the mending somebody saved it anew."""
+    path = well.folder / "MEMORY.md"
+    whole = path.read_text()
+    path.write_bytes(b"\xff")
+    (finding,) = found(well)
+    path.write_text(whole + "- typed since\n")
+    assert finding.mend is not None
+    finding.mend(now)
+    assert path.read_text() == whole + "- typed since\n"
+    assert not path.with_name("MEMORY.md.unreadable").exists()
+    assert found(well) == []
+
+
+def test_a_conflict_of_git_is_left_to_people(
+    well: ChannelStore, now: datetime, add: Callable[..., Decision]
+) -> None:
+    """Only they know which side is right: where its signs are, and what waits."""
+    path = well.folder / "MEMORY.md"
+    text = path.read_text()
+    path.write_text(f"{text}<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n")
+    well.commit(add("bob likes cake"), now)
+    findings = found(well)
+    assert all(one.wrong and one.mend is None for one in findings)
+    (waits,) = [one for one in findings if one.where == str(path)]
+    assert "settle the conflict" in waits.what
+    assert "1 change waits for the file" in waits.what
+    lines = [Path(one.where).name for one in findings if one is not waits]
+    assert lines == ["MEMORY.md, line 7", "MEMORY.md, line 11"]
+
+
+def test_a_note_that_never_was_a_text_is_told(channel: ChannelStore) -> None:
+    """There is no text to put in its place."""
+    (channel.folder / "MEMORY.md").write_bytes(b"\xff")
+    (finding,) = found(channel)
+    assert (finding.wrong, finding.mend) == (True, None)
+    assert "it counts as empty" in finding.what
 
 
 @pytest.mark.parametrize("kind", ["no text", "a link out"])
@@ -259,7 +388,7 @@ def test_a_file_that_cannot_be_read_is_told_once(
 
 
 @pytest.mark.parametrize(
-    "name", ["log.jsonl", "MEMORY.md", ".pipimem/vectors.bin", ".pipimem/versions"]
+    "name", ["log.jsonl", "MEMORY.md", ".pipimem/vectors.bin", ".pipimem/spool"]
 )
 def test_a_link_to_itself_is_told(well: ChannelStore, name: str) -> None:
     """Whatever it stands in place of: all other checks go on, and none ends in an error of the
@@ -272,16 +401,13 @@ def test_a_link_to_itself_is_told(well: ChannelStore, name: str) -> None:
     path.symlink_to(path)
     (well.folder / ".MEMORY.md.swp").write_text("")
     findings = told(ChannelStore.open(well.workspace, "team", create=False))
-    assert (
-        True,
-        f"./{name}",
-        f"{path} is a link that leads back to itself. Move it away.",
-    ) in findings
+    (what,) = [what for is_wrong, where, what in findings if is_wrong and where == f"./{name}"]
+    assert what.startswith(f"{path} is a link that leads back to itself. Move it away.")
     assert any("a copy beside a note" in what for _, _, what in findings)
 
 
 @pytest.mark.parametrize(
-    "name", ["log.jsonl", ".pipimem/lock", ".pipimem/ledger.json", ".pipimem/vectors.bin"]
+    "name", ["log.jsonl", ".pipimem/lock", ".pipimem/state.db", ".pipimem/vectors.bin"]
 )
 @pytest.mark.parametrize("target", ["nowhere", "moved"])
 def test_a_link_in_the_place_of_a_file_of_ours_is_told(
@@ -300,7 +426,7 @@ def test_a_link_in_the_place_of_a_file_of_ours_is_told(
 @pytest.mark.skipif(os.name != "posix", reason="no modes")
 @pytest.mark.parametrize(
     "name",
-    [".pipimem", ".pipimem/versions", ".pipimem/ledger.json", ".pipimem/channel.json", "log.jsonl"],
+    [".pipimem", ".pipimem/state.db", ".pipimem/channel.json", "log.jsonl"],
 )
 @pytest.mark.parametrize("mode", [0, 0o400, 0o500])
 def test_a_file_or_folder_of_ours_that_we_may_not_use_is_told_and_opened(
@@ -443,93 +569,3 @@ def test_a_quote_has_its_day_in_front(channel: ChannelStore) -> None:
         channel, "- Tom (2026-11-12): we meet tomorrow at nine\n- 林晓（2026-11-12）：下周四上线\n"
     )
     assert told(channel) == []
-
-
-@pytest.fixture
-def forgotten(well: ChannelStore, now: datetime, add: Callable[..., Decision]) -> ChannelStore:
-    """The same, with the journal from before a forgetting put back beside the newer checkpoint."""
-    path = well.folder / ".pipimem" / "journal.jsonl"
-    well.commit(add("bob likes his padlock"), now)
-    older = path.read_bytes()
-    well.forget("padlock", keep_transcript=False, now=now)
-    well.commit(add("carol likes milk"), now)
-    well.checkpoint()
-    path.write_bytes(older)
-    return ChannelStore.open(well.workspace, "team", create=False)
-
-
-def test_a_journal_from_before_a_forgetting_is_set_aside(
-    forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
-) -> None:
-    """The checkpoint and the notes are newer: they stay, commits work again, and what the copy may
-    still hold is told.
-    """
-    own, memory = forgotten.folder / ".pipimem", (forgotten.folder / "MEMORY.md").read_text()
-    (finding,) = found(forgotten)
-    assert (finding.wrong, finding.where) == (True, str(own / "journal.jsonl"))
-    assert finding.mend is not None
-    assert "journal.jsonl.older" in finding.mend(now)
-    assert (forgotten.folder / "MEMORY.md").read_text() == memory
-    again = ChannelStore.open(forgotten.workspace, "team", create=False)
-    again.commit(add("dave likes water"), now)
-    assert [(one.wrong, Path(one.where).name) for one in found(again)] == [
-        (False, "journal.jsonl.older")
-    ]
-    text = (forgotten.folder / "MEMORY.md").read_text()
-    assert "padlock" not in text
-    assert "dave likes water" in text
-
-
-def test_so_it_is_where_a_person_has_edited_every_note_since(
-    forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
-) -> None:
-    """No text is one that the checkpoint names; an entry that only the checkpoint knows stands."""
-    for path in forgotten.folder.glob("*.md"):
-        path.write_text(path.read_text() + "- typed by hand\n")
-    (finding,) = found(ChannelStore.open(forgotten.workspace, "team", create=False))
-    assert finding.mend is not None
-    assert "journal.jsonl.older" in finding.mend(now)
-    again = ChannelStore.open(forgotten.workspace, "team", create=False)
-    again.commit(add("dave likes water"), now)
-    text = (forgotten.folder / "MEMORY.md").read_text()
-    wanted = ("carol likes milk", "typed by hand", "dave likes water")
-    assert [text.count(line) for line in (*wanted, "padlock")] == [1, 1, 1, 0]
-
-
-def test_a_checkpoint_of_another_channel_moves_no_journal(
-    forgotten: ChannelStore, now: datetime, add: Callable[..., Decision]
-) -> None:
-    """None of the notes has a text that it names: which of the two is the right one is unknown."""
-    other = ChannelStore.open(forgotten.workspace, "garden", create=True)
-    for fact in ("roses are red", "so is wine", "lilies are white", "grass is green"):
-        other.commit(add(fact), now)
-    other.checkpoint()
-    path = ".pipimem/ledger.json"
-    shutil.copy(other.folder / path, forgotten.folder / path)
-    (finding,) = found(ChannelStore.open(forgotten.workspace, "team", create=False))
-    assert "do not belong together" in finding.what
-    assert finding.mend is None
-
-
-def test_a_file_in_the_place_of_the_versions_is_told(well: ChannelStore) -> None:
-    """Nothing can be written there, and no note is to blame."""
-    versions = well.folder / ".pipimem" / "versions"
-    if versions.exists():
-        shutil.rmtree(versions)
-    versions.write_text("in the way")
-    (finding,) = found(ChannelStore.open(well.workspace, "team", create=False))
-    assert (finding.where, finding.what) == (
-        str(versions),
-        "is no folder, so nothing can be written; move it away",
-    )
-
-
-@pytest.mark.skipif(os.name != "posix", reason="no pipes with names")
-def test_a_pipe_among_the_versions_is_told(well: ChannelStore) -> None:
-    """A commit that wants the text of that name would be refused."""
-    versions = well.folder / ".pipimem" / "versions"
-    versions.mkdir(exist_ok=True)
-    os.mkfifo(versions / "MEMORY.md.0123456789abcdef")
-    wrong = [finding for finding in found(well) if finding.wrong]
-    assert [finding.where for finding in wrong] == [str(versions / "MEMORY.md.0123456789abcdef")]
-    assert "move it away" in wrong[0].what

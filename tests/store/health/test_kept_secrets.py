@@ -61,11 +61,15 @@ def test_damaged_lines_and_parts_set_aside_are_looked_through(channel: ChannelSt
     assert [(one.kind, one.count) for one in found(channel)] == [("openai-key", 1)]
 
 
-def test_a_journal_is_looked_through(channel: ChannelStore, add: Callable[..., Decision]) -> None:
+def test_a_state_is_looked_through(channel: ChannelStore, add: Callable[..., Decision]) -> None:
     """What was in a note and was taken out stands there still."""
     channel.commit(add(f"alice uses {KEY}"), NOW)
-    one = found(channel)[0]
-    assert (one.where, one.kind) == (str(channel.folder / ".pipimem/journal.jsonl"), "openai-key")
+    path = channel.folder / "MEMORY.md"
+    path.write_text(path.read_text().replace(KEY, "a key"))
+    channel.record_edits(NOW)
+    (one,) = found(channel)
+    assert (one.where, one.kind) == (str(channel.folder / ".pipimem/state.db"), "openai-key")
+    assert one.count == 1
 
 
 def test_a_channels_title_is_looked_through(channel: ChannelStore) -> None:
@@ -73,7 +77,7 @@ def test_a_channels_title_is_looked_through(channel: ChannelStore) -> None:
     known = identity.load(channel.folder)
     assert known is not None
     named = identity.Identity(known.id, known.kind, f"ops, {PASSWORD}", known.key)
-    identity.save(channel.folder, named)
+    identity.save(channel.folder, named, identity.Kept())
     (one,) = found(channel)
     path = str(channel.folder / ".pipimem/channel.json")
     assert (one.where, one.kind, one.count) == (path, "password", 1)

@@ -67,7 +67,7 @@ def test_the_workspace_s_own_state_is_closed_to_others(workspace: WorkspaceStore
     """Once others can get there at all."""
     own = workspace.root / ".pipimem"
     own.mkdir(mode=0o755)
-    (own / "usage-2026-03.jsonl").touch(0o644)
+    (own / "state.db").touch(0o644)
     workspace.root.chmod(0o700)
     assert list(own_access_findings(workspace.root)) == []
     workspace.root.chmod(0o755)

@@ -229,7 +229,7 @@ def test_a_later_entry_keeps_its_section(channel: ChannelStore, now: datetime) -
     channel.record_edits(now)
     number = channel.ledger.sequence
     write(channel, "# Memory\n\n## Facts\n\n- a\n\n## Ours\n\n- b\n")
-    with pytest.raises(CannotTakeBack, match="would come under another heading"):
+    with pytest.raises(CannotTakeBack, match="rest on “## Ours”"):
         undo(channel, number, now)
 
 
@@ -325,8 +325,6 @@ def test_restore_puts_the_notes_back_and_names_hand_edits(
     write(channel, (channel.folder / "MEMORY.md").read_text() + "- by hand\n")
     done = restore(channel, now + timedelta(minutes=5), now + timedelta(hours=2))
     assert (done.to, [edit.task for edit in done.edits], texts(channel)) == (1, ["edit"], then)
-    kept = (channel.folder / ".pipimem/versions").glob("MEMORY.md.*")
-    assert any("- by hand" in path.read_text() for path in kept)
     undo(channel, None, now + timedelta(hours=3))
     assert memory(channel) == ["one", "two", "by hand"]
     restore(channel, 0, now + timedelta(hours=4))

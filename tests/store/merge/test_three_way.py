@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pipimem.store.merge import three_way
-from pipimem.store.merge.three_way import merged
+from pipimem.store.merge.three_way import merged, only_added
 from pipimem.text.markdown import line_edits
 
 from tests.cases import each, table
@@ -31,6 +31,21 @@ def test_a_heading_added_right_behind_what_the_other_side_changed_stands_once() 
     assert merged(base, "- tea\n\n## Plans\n\n- ours\n", base + "\n## Plans\n\n- theirs\n") == (
         "- tea\n\n## Plans\n\n- theirs\n- ours\n"
     )
+
+
+@each(
+    ("half", "whole"),
+    [
+        ("- tea is green\n- mi", "- tea is green\n- milk is white\n- bread\n"),
+        ("- tea is green\n- typed\n- mi", "- tea is green\n- milk is white\n- bread\n- typed\n"),
+        ("- te", "- tea is green\n- milk is white\n- bread\n"),
+        ("- bread\n- tea", "- tea is green\n- milk is white\n- bread\n- tea"),
+    ],
+)
+def test_a_line_that_was_cut_is_no_line_and_one_without_an_ending_is(half: str, whole: str) -> None:
+    """It is known by where it stands, not by how it begins."""
+    base = "- tea is green\n- milk is white\n- bread\n"
+    assert only_added(base, base, half) == whole
 
 
 @given(LINES, LINES, LINES)

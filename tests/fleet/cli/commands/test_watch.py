@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from pipimem.runtime.fleet.job_queue import JobQueue
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 
 pytestmark = pytest.mark.anyio
 
@@ -25,7 +25,7 @@ def command(root: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "pipimem", "--workspace", str(root), "--model", "offline", *words]
 
 
-async def test_a_worker_begins_and_stops(root: Path, database: Database) -> None:
+async def test_a_worker_begins_and_stops(root: Path, database: FleetDatabase) -> None:
     """SIGTERM ends it, and it counts as alive no longer."""
     await JobQueue.create(database.address)
     with subprocess.Popen(

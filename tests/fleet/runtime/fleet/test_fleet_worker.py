@@ -15,7 +15,7 @@ from pipimem.runtime.fleet.job_queue import JobQueue
 from pipimem.runtime.job_runner import Done
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.worker import Visit
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.fleet.usage import Visits
 from pipimem.store.workspace import WorkspaceStore
 
@@ -42,7 +42,7 @@ class _LaterClock(Clock):
 
 
 @pytest.fixture(autouse=True)
-async def tables(database: Database) -> None:
+async def tables(database: FleetDatabase) -> None:
     """Procrastinate's."""
     await JobQueue.create(database.address)
 
@@ -60,7 +60,7 @@ async def _talked(workspace: Path, channels: int) -> None:
             await channel.after_turn(turn, said)
 
 
-def _visits(root: Path, database: Database) -> Visits:
+def _visits(root: Path, database: FleetDatabase) -> Visits:
     fleet = WorkspaceStore.open(root).fleet
     assert fleet is not None
     return Visits(database, fleet.name)
@@ -79,7 +79,7 @@ async def _until(condition: Callable[[], bool], seconds: float = 60.0) -> None:
             await anyio.sleep(0.1)
 
 
-async def test_two_workers_do_each_channels_jobs_once(root: Path, database: Database) -> None:
+async def test_two_workers_do_each_channels_jobs_once(root: Path, database: FleetDatabase) -> None:
     """Talk that waits is consolidated, whichever host claims its channel; nothing is done twice."""
     await _talked(root, 6)
     seen: list[Visit] = []
@@ -101,7 +101,7 @@ async def test_two_workers_do_each_channels_jobs_once(root: Path, database: Data
 
 
 async def test_a_job_is_queued_once_however_often_its_channel_is_looked_at(
-    root: Path, database: Database
+    root: Path, database: FleetDatabase
 ) -> None:
     """One task a channel and kind waits."""
     await _talked(root, 1)
@@ -117,7 +117,7 @@ async def test_a_job_is_queued_once_however_often_its_channel_is_looked_at(
     assert sorted(rows) == [(name, f"{name}:{kind}") for kind in kinds]
 
 
-async def test_the_job_of_a_worker_that_is_gone_is_put_back(database: Database) -> None:
+async def test_the_job_of_a_worker_that_is_gone_is_put_back(database: FleetDatabase) -> None:
     """A worker that was silent for 30 s has died; another one does its job."""
     done: list[tuple[str, str]] = []
 
@@ -142,7 +142,7 @@ async def test_the_job_of_a_worker_that_is_gone_is_put_back(database: Database) 
 
 
 async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
-    root: Path, database: Database
+    root: Path, database: FleetDatabase
 ) -> None:
     """And not again before that."""
     await _talked(root, 1)
@@ -159,7 +159,9 @@ async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
     assert left is None or left > timedelta(minutes=10)
 
 
-async def test_a_folder_that_is_no_channel_is_due_no_more(root: Path, database: Database) -> None:
+async def test_a_folder_that_is_no_channel_is_due_no_more(
+    root: Path, database: FleetDatabase
+) -> None:
     """It is left alone."""
     await _talked(root, 1)
     worker = _worker(root, [])
@@ -188,7 +190,6 @@ async def test_a_compaction_elsewhere_ends_an_idle_job(
     seen: list[Visit] = []
     worker = _worker(root, seen)
     worker.fleet.visits.set("c0", None)
-    await _until(lambda: worker.fleet.listener.is_listening)
     channel = await Pipimem(root).channel("c0")
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:

@@ -8,10 +8,12 @@ import pytest
 from benchmarks.faults.journeys import NOW, adding, opened
 from benchmarks.fleet.postgres import Server
 from click.testing import CliRunner
+from pipimem import Message
 from pipimem.cli.commands import pipimem as command
+from pipimem.errors import DatabaseUnavailable
 from pipimem.runtime.fleet.job_queue import JobQueue, tables_sql
 from pipimem.runtime.fleet.overview import fleet_overview
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.workspace import WorkspaceStore
 
 pytestmark = pytest.mark.anyio
@@ -26,7 +28,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 def role(server: Server) -> str:
     """The address of a role with the least rights, in a database that an administrator prepared."""
-    server.sql("drop schema if exists pipimem cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
     server.sql(
         "drop schema public cascade; create schema public; grant usage on schema public to public"
     )
@@ -68,15 +70,15 @@ async def test_the_least_rights_are_enough(tmp_path: Path, role: str) -> None:
 
 def test_they_allow_nothing_else(server: Server, role: str) -> None:
     """No table may be made, and none emptied at once."""
-    database = Database(role)
-    for statement in ("create table pipimem.more (n int)", "truncate pipimem.channel"):
+    database = FleetDatabase(role)
+    for statement in ("create table pipimem.more (n int)", "truncate pipimem.lease"):
         with pytest.raises(Exception, match="InsufficientPrivilege"):
             database.rows(statement)
 
 
 def test_init_makes_the_tables_and_can_be_repeated(root: Path, server: Server) -> None:
     """`status` and `doctor` say how the fleet stands then."""
-    server.sql("drop schema if exists pipimem cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
     runner, named = CliRunner(), ["--workspace", str(root)]
     missing = runner.invoke(command, [*named, "doctor"])
     assert "Run `pipimem fleet init`" in missing.output
@@ -90,9 +92,32 @@ def test_init_makes_the_tables_and_can_be_repeated(root: Path, server: Server) -
 
 
 def test_no_words_of_the_talk_are_in_the_database(root: Path, server: Server) -> None:
-    """A dump has ids, numbers and times alone."""
+    """A dump has notes, but of the talk nothing."""
     store = opened(root)
-    store.commit(adding("the zebra sleeps in the cellar"), NOW)
+    store.append([Message.user("the zebra sleeps in the cellar")])
+    store.commit(adding("the kiln is fired on Mondays"), NOW)
     dump = server.dump()
-    assert "team" in dump
+    assert b"kiln".hex() in dump
     assert "zebra" not in dump
+    assert b"zebra".hex() not in dump
+
+
+def test_the_tables_of_an_older_version_are_replaced(root: Path, server: Server) -> None:
+    """`fleet init` makes those of this version; until then a host says so."""
+    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
+    server.sql("create schema pipimem; create table pipimem.channel (id text primary key)")
+    with pytest.raises(DatabaseUnavailable, match="Run `pipimem fleet init`"):
+        opened(root).commit(adding("one"), NOW)
+    made = CliRunner().invoke(command, ["--workspace", str(root), "fleet", "init"])
+    assert made.exit_code == 0, made.output
+    opened(root).commit(adding("one"), NOW)
+    assert server.sql("select to_regclass('pipimem.channel') is null") == "t\n"
+
+
+def test_leaving_puts_the_state_beside_the_notes(root: Path, server: Server) -> None:
+    """For one host; what was changed can be undone there."""
+    opened(root).commit(adding("one"), NOW)
+    done = CliRunner().invoke(command, ["--workspace", str(root), "fleet", "leave"])
+    assert "the state of 1 channels lies in the workspace" in done.output
+    (root / "pipimem.toml").write_text("")
+    assert [change.sequence for change in opened(root).changes()] == [1]

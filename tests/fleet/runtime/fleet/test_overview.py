@@ -6,11 +6,11 @@ from pathlib import Path
 
 from benchmarks.faults.journeys import NOW, adding, opened
 from pipimem.runtime.fleet.overview import fleet_findings, fleet_overview
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.fleet.usage import Visits
 
 
-def test_hosts_leases_and_due_channels(root: Path, database: Database) -> None:
+def test_hosts_leases_and_due_channels(root: Path, database: FleetDatabase) -> None:
     """Those of this workspace; without Procrastinate's tables the queue is empty."""
     store = opened(root)
     store.commit(adding("one"), NOW)
@@ -25,7 +25,7 @@ def test_hosts_leases_and_due_channels(root: Path, database: Database) -> None:
     assert overview.lines()[-1].startswith("1 channels are due, 0 jobs wait")
 
 
-def test_the_doctor_misses_a_worker(root: Path, database: Database) -> None:
+def test_the_doctor_misses_a_worker(root: Path, database: FleetDatabase) -> None:
     """Only where something is due."""
     fleet = opened(root).workspace.fleet
     assert fleet is not None

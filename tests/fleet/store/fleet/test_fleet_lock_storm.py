@@ -11,13 +11,13 @@ import pytest
 from benchmarks.fleet.postgres import Server
 from benchmarks.fleet.storm import Storm
 from benchmarks.fleet.ways import Sockets
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 
 SEED, FAULTS = 19, 12
 
 
 def test_nothing_acknowledged_is_lost_or_doubled(
-    tmp_path: Path, server: Server, database: Database, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: Server, database: FleetDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever hit whom: all that a host was told was kept is there, once."""
     assert database.statements

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from pipimem.errors import DatabaseUnavailable
-from pipimem.notes.usage import Reservation, Usage
+from pipimem.notes.usage import Reservation, Usage, UsageCursor
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.disk.folder_lock import FolderLock
-from pipimem.store.fleet.database import Database
 from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.fleet.usage import FleetUsage
+from pipimem.store.usage_ledger import UsageStore
+from pipimem.store.workspace_state import WorkspaceState
 
 _NOW = datetime.now().astimezone().replace(microsecond=0)
 _MIDNIGHT = _NOW - timedelta(hours=1)
@@ -43,7 +45,7 @@ def _hold(seconds: float = 60.0) -> Reservation:
 
 
 @pytest.fixture
-def host(database: Database, tmp_path: Path) -> Callable[[str], FleetUsage]:
+def host(database: FleetDatabase, tmp_path: Path) -> Callable[[str], FleetUsage]:
     """Makes the usage store of a host; all of them share a workspace and a database."""
     own = tmp_path / ".pipimem"
     own.mkdir()
@@ -58,44 +60,44 @@ def host(database: Database, tmp_path: Path) -> Callable[[str], FleetUsage]:
 def test_a_call_of_one_host_is_read_once_by_each(host: Callable[[str], FleetUsage]) -> None:
     """Every field but the reason comes through the database."""
     one, two = host("one"), host("two")
-    tail = two.tail(_MIDNIGHT)
-    assert tail.fresh() == []
-    one.append(_usage(reason="the model said: 我对花生过敏", outcome="refused"))
-    assert tail.fresh() == [_usage(outcome="refused")]
-    assert tail.fresh() == []
-    assert one.tail(_MIDNIGHT).fresh() == [_usage(outcome="refused")]
+    cursor = UsageCursor(_MIDNIGHT)
+    assert two.fresh(cursor) == []
+    one.append(_usage(reason="the answer was not accepted", outcome="refused"))
+    assert two.fresh(cursor) == [_usage(outcome="refused")]
+    assert two.fresh(cursor) == []
+    assert one.usages(_MIDNIGHT) == [_usage(outcome="refused")]
+    assert one.usages(_MIDNIGHT, "another") == []
 
 
 def test_a_call_of_yesterday_is_not_todays(host: Callable[[str], FleetUsage]) -> None:
-    """The tail begins at its time."""
+    """A cursor begins at its time."""
     one = host("one")
     one.append(_usage(time=(_MIDNIGHT - timedelta(seconds=1)).isoformat()))
     one.append(_usage(time=_MIDNIGHT.isoformat(), correlation="c2"))
-    assert [usage.correlation for usage in one.tail(_MIDNIGHT).fresh()] == ["c2"]
+    assert [usage.correlation for usage in one.fresh(UsageCursor(_MIDNIGHT))] == ["c2"]
 
 
 def test_each_host_has_a_file_of_its_own(host: Callable[[str], FleetUsage], tmp_path: Path) -> None:
     """Its record has the reason, which the database has not."""
     host("one").append(_usage(reason="words"))
     host("two").append(_usage(correlation="c2"))
-    files = sorted(path.name for path in (tmp_path / ".pipimem").glob("usage-*.jsonl"))
-    month = f"{_NOW:%Y-%m}"
-    assert files == [f"usage-{month}~one.jsonl", f"usage-{month}~two.jsonl"]
-    assert '"words"' in (tmp_path / ".pipimem" / files[0]).read_text()
+    own = tmp_path / ".pipimem"
+    assert sorted(path.name for path in own.glob("*.db")) == ["state~one.db", "state~two.db"]
+    assert UsageStore(WorkspaceState(own, "one")).usages() == [_usage(reason="words")]
 
 
 def test_a_call_that_ended_while_the_database_was_gone_is_counted_later(
     host: Callable[[str], FleetUsage], tmp_path: Path
 ) -> None:
     """It stands in the host's file, and goes to the database with the next reading, once."""
-    nowhere = Database("postgresql:///x?host=/nowhere")
+    nowhere = FleetDatabase("postgresql:///x?host=/nowhere")
     gone = replace(host("one"), database=nowhere, make_lock=FolderLock)
     with pytest.raises(DatabaseUnavailable, match="does not answer"):
         gone.append(_usage())
     one, two = host("one"), host("two")
-    assert one.tail(_MIDNIGHT).fresh() == [_usage()]
-    assert one.tail(_MIDNIGHT).fresh() == [_usage()]
-    assert two.tail(_MIDNIGHT).fresh() == [_usage()]
+    assert one.fresh(UsageCursor(_MIDNIGHT)) == [_usage()]
+    assert one.fresh(UsageCursor(_MIDNIGHT)) == [_usage()]
+    assert two.fresh(UsageCursor(_MIDNIGHT)) == [_usage()]
 
 
 def test_a_reservation_of_one_host_is_seen_and_released_by_another(
@@ -147,7 +149,7 @@ def test_calls_written_at_once_by_many_are_all_read(host: Callable[[str], FleetU
     """A reader that is faster than a writer misses none: rows are numbered as they are seen."""
     from concurrent.futures import ThreadPoolExecutor
 
-    tail = host("reader").tail(_MIDNIGHT)
+    reader, cursor = host("reader"), UsageCursor(_MIDNIGHT)
     seen: list[str] = []
 
     def write(number: int) -> None:
@@ -156,6 +158,6 @@ def test_calls_written_at_once_by_many_are_all_read(host: Callable[[str], FleetU
     with ThreadPoolExecutor(8) as pool:
         writing = [pool.submit(write, number) for number in range(40)]
         while not all(each.done() for each in writing):
-            seen += [usage.correlation for usage in tail.fresh()]
-    seen += [usage.correlation for usage in tail.fresh()]
+            seen += [usage.correlation for usage in reader.fresh(cursor)]
+    seen += [usage.correlation for usage in reader.fresh(cursor)]
     assert sorted(seen) == sorted(f"c{number}" for number in range(40))

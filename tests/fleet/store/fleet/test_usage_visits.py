@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from pipimem.store.fleet.database import Database
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.fleet.usage import Visits
 
 
 @pytest.fixture
-def visits(database: Database) -> Visits:
+def visits(database: FleetDatabase) -> Visits:
     """The due times in a fresh database."""
     return Visits(database, "w")
 

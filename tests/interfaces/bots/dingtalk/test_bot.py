@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from pipimem import Message, Pipimem, StoreError
 from pipimem.bots.dingtalk import conversation
 from pipimem.runtime.channel import Channel, upkeep_of
-from pipimem.runtime.talk import ChannelTalk
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
@@ -256,27 +254,6 @@ async def test_ids_of_people_are_nowhere_but_on_the_wire(
 
 def logs_of(workspace: Path) -> str:
     return "".join(path.read_text("utf-8") for path in workspace.glob("channels/*/log.jsonl"))
-
-
-async def test_a_slow_disk_holds_no_acknowledgement_up(
-    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor that of the same message, delivered again meanwhile; it is stored once."""
-    may_store = asyncio.Event()
-    real = ChannelTalk.append
-
-    async def slow(self: ChannelTalk, messages: Sequence[Message]) -> tuple[Message, ...]:
-        await may_store.wait()
-        return await real(self, messages)
-
-    monkeypatch.setattr(ChannelTalk, "append", slow)
-    async with running(replies=ScriptedReplies()) as pipimem:
-        for _ in range(3):
-            name = await dingtalk.say("hello", message_id="msgSlow==")
-            assert (await dingtalk.acked(name))["code"] == 200
-        may_store.set()
-        await dingtalk.until(lambda: bool(dingtalk.said))
-    assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
 
 
 async def test_channels_that_cannot_be_opened_hold_no_other_up(

@@ -10,7 +10,7 @@ import pytest
 from pipimem import Message, Pipimem
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
-from tests.interfaces.bots.dingtalk.test_arrival_writer_acknowledgements import logs_of
+from tests.interfaces.bots.dingtalk.test_bot_acknowledgements import logs_of
 from tests.interfaces.bots.dingtalk.test_commands import asked
 from tests.servers.dingtalk import FakeDingTalk
 

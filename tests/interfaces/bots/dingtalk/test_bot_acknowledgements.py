@@ -1,30 +1,24 @@
-"""What is acknowledged is on the disk, whatever the disk does, and what may not be there is not."""
+"""What is acknowledged is in the transcript, whatever the disk does."""
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pipimem import Message, Pipimem, StoreError
-from pipimem.bots.dingtalk import arrival_writer as module
-from pipimem.bots.dingtalk import bot as bot_module
+from pipimem.bots.dingtalk import bot as module
 from pipimem.bots.dingtalk import conversation
-from pipimem.runtime.arrival_journal import ArrivalJournal
+from pipimem.runtime.channel import Channel, upkeep_of
 from pipimem.runtime.talk import ChannelTalk
 
 from tests.interfaces.bots.conftest import GROUP, Running, ScriptedReplies, said_in
 from tests.servers.dingtalk import FakeDingTalk
 
 pytestmark = pytest.mark.anyio
-
-
-def journal_of(workspace: Path) -> str:
-    """What stands in the arrival journal now."""
-    path = workspace / ".pipimem" / "dingtalk-arrivals.jsonl"
-    return path.read_text("utf-8") if path.exists() else ""
 
 
 def logs_of(workspace: Path) -> str:
@@ -53,7 +47,7 @@ async def held(monkeypatch: pytest.MonkeyPatch) -> Held:
     return Held(monkeypatch)
 
 
-async def test_what_is_acknowledged_is_on_the_disk(
+async def test_what_is_acknowledged_is_in_the_transcript(
     running: Running, dingtalk: FakeDingTalk, workspace: Path
 ) -> None:
     """It can be killed then: what is acknowledged is not delivered again."""
@@ -61,144 +55,107 @@ async def test_what_is_acknowledged_is_on_the_disk(
         for number in range(8):
             name = await dingtalk.say(f"message {number}", channel=f"cid{number % 3}")
             await dingtalk.acked(name)
-            # The journal is emptied only after the transcript has it.
-            assert f"message {number}" in journal_of(workspace) + logs_of(workspace)
+            assert f'"message {number}"' in logs_of(workspace)
         await dingtalk.until(lambda: len(dingtalk.said) == 8)
-    assert journal_of(workspace) == ""
 
 
-async def test_a_journal_that_is_slow_holds_up_what_is_not_stored(
+async def test_a_slow_disk_holds_the_acknowledgement_up(
     running: Running, dingtalk: FakeDingTalk, held: Held, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is no acknowledgement in advance; DingTalk delivers it again, and it is taken once."""
+    """There is none in advance; DingTalk delivers the message again, and it is taken once."""
     monkeypatch.setattr(module, "_LONGEST_WAIT", 0.2)
-
-    def refuse(self: ArrivalJournal, *_: Any) -> None:
-        raise StoreError("the disk is full")
-
-    monkeypatch.setattr(ArrivalJournal, "commit", refuse)
     async with running(replies=ScriptedReplies()) as pipimem:
         for _ in range(2):
-            name = await dingtalk.say("hello", message_id="msgFull==")
+            name = await dingtalk.say("hello", message_id="msgSlow==")
             assert (await dingtalk.acked(name))["code"] == 500
+        monkeypatch.undo()
         held.release.set()
-        name = await dingtalk.say("hello", message_id="msgFull==")
+        name = await dingtalk.say("hello", message_id="msgSlow==")
         assert (await dingtalk.acked(name))["code"] == 200
         await dingtalk.until(lambda: bool(dingtalk.said))
     assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
 
 
-async def test_many_that_wait_are_written_with_one_wait_for_the_disk(
-    running: Running, dingtalk: FakeDingTalk, held: Held, monkeypatch: pytest.MonkeyPatch
+async def test_a_thousand_deliveries_are_acknowledged_when_the_message_is_stored(
+    running: Running, dingtalk: FakeDingTalk, held: Held
 ) -> None:
-    """A group commit: a wait for each would be too long for the last."""
-    commits: list[int] = []
-    real = ArrivalJournal.commit
-
-    def count(self: ArrivalJournal, added: Any, over: Any) -> None:
-        commits.append(len(list(added)))
-        real(self, added, over)
-
-    monkeypatch.setattr(ArrivalJournal, "commit", count)
-    async with running(replies=ScriptedReplies()):
-        for number in range(100):
-            await dingtalk.say(f"message {number}", channel=f"cid{number}")
-        await dingtalk.until(lambda: dingtalk.ack_count == 100)
-        assert sum(commits) == 100
-        assert len(commits) < 80
-        held.release.set()
-        await dingtalk.until(lambda: len(dingtalk.said) == 100)
-
-
-async def test_a_thousand_deliveries_stand_in_the_journal_once(
-    running: Running, dingtalk: FakeDingTalk, workspace: Path, held: Held
-) -> None:
-    """Each is acknowledged."""
+    """Each of them, and the message is taken once."""
     async with running(replies=ScriptedReplies()) as pipimem:
         for _ in range(1000):
             await dingtalk.say("once", message_id="msgOnce==")
-        await dingtalk.until(lambda: dingtalk.ack_count == 1000)
-        assert journal_of(workspace).count("\n") == 1
+        assert dingtalk.ack_count == 0
         held.release.set()
-        await dingtalk.until(lambda: bool(dingtalk.said))
+        await dingtalk.until(lambda: dingtalk.ack_count == 1000 and bool(dingtalk.said))
     assert [content for _, _, content in await said_in(pipimem)] == ["once", "re: once"]
 
 
-async def test_nothing_off_the_record_is_in_the_journal(
+async def test_a_commit_holds_no_acknowledgement_up(
+    running: Running, dingtalk: FakeDingTalk, workspace: Path
+) -> None:
+    """Of this process or of another one, as an import or idle work."""
+    async with running(replies=ScriptedReplies()) as pipimem:
+        await dingtalk.acked(await dingtalk.say("first"))
+        await dingtalk.until(lambda: len(dingtalk.said) == 1)
+        store = upkeep_of(await pipimem.channel(GROUP)).store
+        began, may_end = threading.Event(), threading.Event()
+
+        def hold() -> None:
+            with store.channel_folder.lock.held():
+                began.set()
+                may_end.wait()
+
+        committing = asyncio.ensure_future(asyncio.to_thread(hold))
+        await asyncio.to_thread(began.wait)
+        try:
+            assert (await dingtalk.acked(await dingtalk.say("second")))["code"] == 200
+            await dingtalk.until(lambda: len(dingtalk.said) == 2)
+            assert '"second"' in logs_of(workspace)
+            assert not committing.done()
+        finally:
+            may_end.set()
+            await committing
+
+
+async def test_nothing_off_the_record_is_in_the_transcript(
     running: Running, dingtalk: FakeDingTalk, workspace: Path, held: Held
 ) -> None:
     """Nor what comes while the bot has not got to the command yet, nor a command's own words."""
-    seen: list[str] = []
     async with running(replies=ScriptedReplies()):
-        await dingtalk.acked(await dingtalk.say("before"))
+        await dingtalk.say("before")
         await dingtalk.say("/forget the cake")
         await dingtalk.say("/private on")
         await dingtalk.say("the cake is a surprise")
-        for _ in range(10):
-            await asyncio.sleep(0.02)
-            seen.append(journal_of(workspace))
         held.release.set()
         await dingtalk.until(lambda: len(dingtalk.said) == 4)
         await dingtalk.acked(await dingtalk.say("more of the cake"))
-        seen.append(journal_of(workspace))
         await dingtalk.until(lambda: len(dingtalk.said) == 5)
-    assert "before" in seen[0]
-    assert "cake" not in "".join(seen)
+    assert '"before"' in logs_of(workspace)
     assert "cake" not in logs_of(workspace)
 
 
-async def test_what_cannot_be_stored_anywhere_is_asked_for_again(
+async def test_what_cannot_be_stored_is_asked_for_again(
     running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not acknowledged, and taken as new when it is delivered again."""
     monkeypatch.setattr(conversation, "_TRY_AGAIN", (0.01,))
-    real, write = Pipimem.channel, ArrivalJournal.commit
+    real = Pipimem.channel
 
     async def refuse(self: Pipimem, *_: Any, **__: Any) -> None:
         raise StoreError("no space left on device")
 
-    def refuse_too(self: ArrivalJournal, *_: Any) -> None:
-        raise StoreError("no space left on device")
-
     async with running(replies=ScriptedReplies()) as pipimem:
         monkeypatch.setattr(Pipimem, "channel", refuse)
-        monkeypatch.setattr(ArrivalJournal, "commit", refuse_too)
         name = await dingtalk.say("hello", message_id="msgFull==")
         assert (await dingtalk.acked(name))["code"] == 500
         monkeypatch.setattr(Pipimem, "channel", real)
-        monkeypatch.setattr(ArrivalJournal, "commit", write)
         name = await dingtalk.say("hello", message_id="msgFull==")
         assert (await dingtalk.acked(name))["code"] == 200
         await dingtalk.until(lambda: bool(dingtalk.said))
     assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
 
 
-async def test_what_only_the_journal_has_is_stored_later(
-    running: Running, dingtalk: FakeDingTalk, workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """DingTalk does not deliver it again: the bot tries until the disk takes it."""
-    monkeypatch.setattr(conversation, "_TRY_AGAIN", (0.3,))
-    monkeypatch.setattr(bot_module, "_AGAIN_SECONDS", 0.05)
-    real, refused = Pipimem.channel, 0
-
-    async def refuse(self: Pipimem, *arguments: Any, **more: Any) -> Any:
-        nonlocal refused
-        refused += 1
-        if refused <= 3:
-            raise StoreError("the folder cannot be read")
-        return await real(self, *arguments, **more)
-
-    monkeypatch.setattr(Pipimem, "channel", refuse)
-    async with running(replies=ScriptedReplies()) as pipimem:
-        name = await dingtalk.say("hello")
-        assert (await dingtalk.acked(name))["code"] == 200
-        await dingtalk.until(lambda: bool(dingtalk.said))
-    assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
-    assert journal_of(workspace) == ""
-
-
-async def test_a_message_stored_with_its_turn_leaves_the_journal_then(
-    running: Running, dingtalk: FakeDingTalk, workspace: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_message_that_is_stored_with_its_turn_is_acknowledged_then(
+    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the disk refused it at first."""
 
@@ -209,13 +166,31 @@ async def test_a_message_stored_with_its_turn_leaves_the_journal_then(
     release = asyncio.Event()
     replies = ScriptedReplies(wait=lambda _: release.wait())
     async with running(replies=replies) as pipimem:
-        assert (await dingtalk.acked(await dingtalk.say("hello")))["code"] == 200
+        name = await dingtalk.say("hello")
         await dingtalk.until(lambda: bool(replies.asked))
-        assert "hello" in journal_of(workspace)
+        assert dingtalk.ack_count == 0
         release.set()
-        await dingtalk.until(lambda: bool(dingtalk.said))
+        assert (await dingtalk.acked(name))["code"] == 200
     assert [content for _, _, content in await said_in(pipimem)] == ["hello", "re: hello"]
-    assert journal_of(workspace) == ""
+
+
+async def test_a_message_that_its_turn_cannot_store_either_is_asked_for_again(
+    running: Running, dingtalk: FakeDingTalk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not waited for, and taken as new when it is delivered again."""
+
+    async def refuse(*_: Any) -> None:
+        raise StoreError("no space left on device")
+
+    async with running(replies=ScriptedReplies()) as pipimem:
+        with monkeypatch.context() as full:
+            full.setattr(ChannelTalk, "append", refuse)
+            full.setattr(Channel, "after_turn", refuse)
+            name = await dingtalk.say("hello", message_id="msgFull==")
+            assert (await dingtalk.acked(name))["code"] == 500
+        name = await dingtalk.say("hello", message_id="msgFull==")
+        assert (await dingtalk.acked(name))["code"] == 200
+    assert (await said_in(pipimem))[0] == ("user", "林晓", "hello")
 
 
 async def test_a_message_taken_back_is_acknowledged_when_that_is_durable(
@@ -225,12 +200,9 @@ async def test_a_message_taken_back_is_acknowledged_when_that_is_durable(
     event = "user_im_message_recall_group"
     body = {"openMessageId": "msgOops==", "openConversationId": GROUP}
     async with running(replies=ScriptedReplies()) as pipimem:
-        await dingtalk.acked(await dingtalk.say("a bike", message_id="msgOops=="))
+        await dingtalk.say("a bike", message_id="msgOops==")
         name = await dingtalk.frame("EVENT", "*", {"payload": {"body": body}}, eventType=event)
-        assert (await dingtalk.acked(name))["code"] == 200
-        assert "taken_back" in journal_of(workspace)
         held.release.set()
-        while "a bike" in logs_of(workspace) or not logs_of(workspace):
-            await asyncio.sleep(0.01)
+        assert (await dingtalk.acked(name))["code"] == 200
+        assert "a bike" not in logs_of(workspace)
     assert (await said_in(pipimem))[0] == ("user", "林晓", "")
-    assert journal_of(workspace) == ""
