@@ -11,7 +11,7 @@ from pathlib import Path
 
 import anyio
 from pipimem.state.postgres import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.journeys import NOW, adding, opened, runtime

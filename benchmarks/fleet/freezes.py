@@ -21,7 +21,7 @@ from pipimem.notes.operations import Author
 from pipimem.settings import Settings
 from pipimem.state.channel_state import SCHEMA
 from pipimem.state.postgres import FleetDatabase, tables_of
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pipimem.errors import (
     ArgumentError,
+    DamagedState,
     NothingFound,
     PipimemError,
     require_type,
@@ -20,24 +21,18 @@ from pipimem.memory.requests import without_requests
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
-from pipimem.runtime.forget_preview import (
-    Forgettable,
-    forgettable,
-)
+from pipimem.runtime.forget_preview import Forgettable, forgettable
 from pipimem.runtime.note_view import ListedEntry
 from pipimem.runtime.threads import finish_in_thread, run_in_thread
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.cleaning import empty_messages, without_what_was_read
-from pipimem.store.forget.plan import learnt_from
-from pipimem.store.forget.targets import (
-    ForgetTargets,
-    resolve_targets,
-)
-from pipimem.store.forget.verify import Trace, traces
+from pipimem.store.forget.find import learnt_from
+from pipimem.store.forget.forget import without_what_was_read
+from pipimem.store.forget.targets import ForgetTargets
+from pipimem.store.forget.traces import Trace, traces
 from pipimem.store.workspace import USER_FILES, WorkspaceStore
 
 if TYPE_CHECKING:
-    from pipimem.store.forget.verify import Forgotten  # loaded by a forgetting alone
+    from pipimem.store.forget.places import Forgotten  # loaded by a forgetting alone
 
 __all__ = ["By", "ById", "ForgetCounts", "ForgetPreview", "Forgetter", "Text", "Trace", "Typed"]
 
@@ -153,114 +148,76 @@ def takes_inside_words(what: What) -> bool:
     return any(getattr(value, "inside_words", False) for value in values)
 
 
-def forget_targets(store: ChannelStore, what: What, *, with_learnt: bool = True) -> str | list[str]:
+def forget_targets(store: ChannelStore, what: What) -> str | list[str]:
     """Return what `ChannelStore.forget` takes: a text, or ids of entries and messages.
 
-    With messages goes what was learnt from them alone, unless `with_learnt` is false. Raises
-    `NothingFound`, also for a text that stands in nothing but a request to forget it.
+    Raises `NothingFound`, also for a text that is only in a request to forget it.
     """
     require_target(what)
+    if isinstance(what, Typed) and _said(store, lambda message: message.id == what.text):
+        return [f"{_MESSAGE}{what.text}"]
     if isinstance(what, Text):
-        if isinstance(what, Typed) and (meant := _messages_with_id(store, what.text)):
-            return _ids_with_learnt(store, meant)
-        targets = ForgetTargets.of([what.text], inside_words=what.inside_words)
-        _require_more_than_a_request(store, what.text, targets)
+        _require_more_than_a_request(store, what)
         return what.text
-    ids: list[str] = []
-    said: list[Message] = []
-    for each in what if isinstance(what, Sequence) else [what]:
-        named_ids, named = _named(store, each)
-        ids += named_ids
-        said += named
-    messages = [f"{_MESSAGE}{message.id}" for message in said]
-    if with_learnt:
-        messages = _ids_with_learnt(store, said)
-    return list(dict.fromkeys([*ids, *messages]))
+    values = what if isinstance(what, Sequence) else [what]
+    return list(dict.fromkeys(name for value in values for name in _ids_of(store, value)))
 
 
-def _named(store: ChannelStore, what: Text | Named | str) -> tuple[list[str], list[Message]]:
-    """Return the ids of entries and the messages that one value names. Raises `NothingFound`."""
+def _ids_of(store: ChannelStore, what: Text | Named | str) -> list[str]:
+    """Return the ids of entries and messages that a value names. Raises `NothingFound`."""
     if isinstance(what, By):
-        if what.text:
-            return [], _said_with_text(store, what)
-        kept = _kept_for(store, what.speaker)
-        # Who said nothing here may have had something remembered.
-        return kept, _said_by(store, what.speaker, or_nothing=bool(kept))
-    if isinstance(what, Message):
-        return [], _message_of(store, what.id)
+        return _ids_of_speaker(store, what)
     name = what if isinstance(what, str) else getattr(what, "id", "")
-    if _is_entry(store, name):
-        return [name], []
-    return [], _message_of(store, name)
-
-
-def _ids_with_learnt(store: ChannelStore, said: Sequence[Message]) -> list[str]:
-    """Return the ids of messages, and of what was learnt from them alone."""
-    return learnt_from(store.notes(), said)
+    if not isinstance(what, Message) and _is_entry(store, name):
+        return [name]
+    return [f"{_MESSAGE}{_message_of(store, name).id}"]
 
 
 def _is_entry(store: ChannelStore, name: str) -> bool:
-    """Return whether an id is that of an entry that stands in the notes."""
+    """Return whether an id is that of an entry that is in the notes."""
     if name.startswith(_MESSAGE):
         return False
     try:
-        resolve_targets(store.notes(), [name])
+        store.find_held([name], with_learnt=False)
     except NothingFound:
         return False
     return True
 
 
-def _messages_with_id(store: ChannelStore, name: str) -> list[Message]:
-    """Return the message of an id, if there is one."""
-    return _said(store, lambda message: message.id == name)
-
-
-def _message_of(store: ChannelStore, name: str) -> list[Message]:
+def _message_of(store: ChannelStore, name: str) -> Message:
     """Return the message of an id. Raises `NothingFound`."""
-    said = _messages_with_id(store, name.removeprefix(_MESSAGE))
-    if not said:
-        raise NothingFound(
-            f"There is no entry and no message {name!r} here; `search` gives the ids."
-        )
-    return said
+    wanted = name.removeprefix(_MESSAGE)
+    for message in _said(store, lambda message: message.id == wanted):
+        return message
+    raise NothingFound(f"There is no entry and no message {name!r} here; `search` gives the ids.")
 
 
-def _said_with_text(store: ChannelStore, by: By) -> list[Message]:
-    """Return the messages of a speaker that hold a text. Raises `NothingFound`."""
-    targets = ForgetTargets.of([by.text], inside_words=by.inside_words)
-    said = [message for message in _said_by(store, by.speaker) if targets.are_in(message.content)]
-    if not said:
+def _ids_of_speaker(store: ChannelStore, by: By) -> list[str]:
+    """Return what a person said, with the text if one is given, and had remembered.
+
+    Raises `NothingFound`.
+    """
+    name = by.speaker.strip().casefold()
+    theirs = _said(store, lambda message: message.speaker.casefold() == name)
+    # Who said nothing here may have had something remembered.
+    kept = [] if by.text else _kept_for(store, name)
+    if not theirs and not kept:
+        raise NothingFound(f"Nobody called {by.speaker!r} said anything here.")
+    if by.text:
+        targets = ForgetTargets.of([by.text], inside_words=by.inside_words)
+        theirs = [message for message in theirs if targets.are_in(message.content)]
+    if not theirs and not kept:
         raise NothingFound(
             f"{by.speaker} said nothing with this text here. `search` shows what was said; without "
             "a speaker the words of anybody are forgotten."
         )
-    return said
+    return [*kept, *(f"{_MESSAGE}{message.id}" for message in theirs)]
 
 
-def _require_more_than_a_request(store: ChannelStore, text: str, targets: ForgetTargets) -> None:
-    """Raises `NothingFound` where a text stands only in a request to forget it.
-
-    So it does where what is meant was said in other words: the message blanked would be the
-    request. What the bot said after the request counts as little.
-    """
-    found, _ = forgettable(store, text, inside_words=targets.inside_words)
-    asked = ""
-    for one in found.messages:
-        if one.role == "user" and not targets.are_in(without_requests(one.content)):
-            asked = one.id
-        elif not asked or one.role == "user":
-            return
-    if asked and not found.entries:
-        raise NothingFound(
-            f"Nothing was forgotten: {text!r} stands only in the request itself ({asked}). What "
-            "is meant is said in other words: look for it with `search`, and forget it by its id."
-        )
-
-
-def _kept_for(store: ChannelStore, speaker: str) -> list[str]:
-    """The ids of entries that rest on no message and were remembered as this person's word."""
-    notes, name = store.notes(), speaker.strip().casefold()
-    records = ((entry, notes.record(entry.id)) for entry in notes.memory.entries)
+def _kept_for(store: ChannelStore, name: str) -> list[str]:
+    """Return the ids of entries that rest on no message and were remembered as a person's word."""
+    notes = store.notes()
+    records = ((entry, notes.record(entry.record_name)) for entry in notes.memory.entries)
     return [
         entry.ref
         for entry, record in records
@@ -268,43 +225,57 @@ def _kept_for(store: ChannelStore, speaker: str) -> list[str]:
     ]
 
 
-def _said_by(store: ChannelStore, speaker: str, *, or_nothing: bool = False) -> list[Message]:
-    """All that a person said; raises `NothingFound` where that is nothing, unless it may be."""
-    name = speaker.strip().casefold()
-    theirs = _said(store, lambda one: one.speaker.casefold() == name)
-    if not theirs and not or_nothing:
-        raise NothingFound(f"Nobody called {speaker!r} said anything here.")
-    return theirs
-
-
 def _said(store: ChannelStore, is_meant: Callable[[Message], bool]) -> list[Message]:
     return list(filter(is_meant, store.transcript.messages()))
 
 
-def _is_learnt_from(store: ChannelStore, said: Sequence[Message]) -> bool:
-    """Return whether anything was ever learnt from messages, superseded or not."""
-    if len(learnt_from(store.notes(), said)) > len(said):
-        return True
-    names = {one.id for one in said}
-    deltas = (record.delta for record in store.changes() if record.delta)
-    records = (record for delta in deltas for record in delta.records.values() if record)
-    return any(not names.isdisjoint(record.sources) for record in records)
+def _require_more_than_a_request(store: ChannelStore, what: Text) -> None:
+    """Raise `NothingFound` where a text is only in a request to forget it.
 
-
-def retract_unlearnt(store: ChannelStore, message: str, now: datetime) -> bool:
-    """Empty a message; returns `False` where something may be learnt from it.
-
-    That is to be forgotten. A job that
-    read the message before learns nothing from it: its decision is refused. Raises `NothingFound`
-    for an id of no message, and `StoreError`.
+    So it is where what is meant was said in other words: the message blanked would be the request.
+    What the bot said after the request counts as little.
     """
-    said = _message_of(store, message)
-    if _is_learnt_from(store, said):
+    targets = ForgetTargets.of([what.text], inside_words=what.inside_words)
+    found, _ = forgettable(store, what.text, inside_words=what.inside_words)
+    asked = ""
+    for message in found.messages:
+        if message.role == "user" and not targets.are_in(without_requests(message.content)):
+            asked = message.id
+        elif not asked or message.role == "user":
+            return
+    if asked and not found.entries:
+        raise NothingFound(
+            f"Nothing was forgotten: {what.text!r} stands only in the request itself ({asked}). "
+            "What is meant is said in other words: look for it with `search`, and forget it by its "
+            "id."
+        )
+
+
+def retract_unlearnt(store: ChannelStore, name: str, now: datetime) -> bool:
+    """Empty a message; return `False` where something may be learnt from it.
+
+    That is to be forgotten. A job that read the message before learns nothing from it: its decision
+    is refused. Raises `NothingFound` for an id of no message, and `StoreError`.
+    """
+    message = _message_of(store, name)
+    if _is_learnt_from(store, message):
         return False
-    empty_messages(store.channel_folder, store.transcript, [one.id for one in said])
+    store.empty_messages([message.id])
     taken_back = Decision("retract", Author.PERSON)
     store.commit(taken_back, now, PERSON, carry_out=without_what_was_read)
-    return not _is_learnt_from(store, said)  # a job may have been first
+    return not _is_learnt_from(store, message)  # a job may have been first
+
+
+def _is_learnt_from(store: ChannelStore, message: Message) -> bool:
+    """Return whether anything may ever have been learnt from a message, superseded or not."""
+    if learnt_from(store.notes(), [message]):
+        return True
+    try:
+        deltas = (record.delta for record in store.changes())
+        records = (record for delta in deltas for record in delta.records.values() if record)
+        return any(message.id in record.sources for record in records)
+    except DamagedState:
+        return True
 
 
 def carry_out(
@@ -316,10 +287,7 @@ def carry_out(
     inside_words: bool = False,
     with_learnt: bool = True,
 ) -> Forgotten:
-    """Remove what `forget_targets` returned from everything that is kept.
-
-    With `with_learnt` also what was learnt from the messages since somebody looked that up.
-    """
+    """Remove what `forget_targets` returned from everything that is kept."""
     return store.forget(
         targets,
         keep_transcript=keep_transcript,
@@ -344,7 +312,7 @@ class Forgetter:
         access, now = self._access, self._access.clock.wall()
 
         def forgotten() -> ForgetCounts:
-            targets = forget_targets(access.store, what, with_learnt=with_learnt)
+            targets = forget_targets(access.store, what)
             forgetting = partial(
                 carry_out,
                 access.store,
@@ -378,12 +346,13 @@ class Forgetter:
 
     def _preview(self, what: What, keep_transcript: bool, with_learnt: bool) -> ForgetPreview:
         store, shown = self._access.store, self._access.shown
-        targets = forget_targets(store, what, with_learnt=with_learnt)
+        targets = forget_targets(store, what)
         going, inside = forgettable(
             store,
             targets,
             keep_transcript=keep_transcript,
             inside_words=takes_inside_words(what),
+            with_learnt=with_learnt,
         )
         return ForgetPreview(
             tuple(shown(passage.text) for passage in going.entries),
@@ -420,8 +389,12 @@ def remains_in(
 
     Writes nothing. Raises `ChannelError` for an unknown one.
     """
-    ours = (ChannelStore.open(workspace, name, create=False).folder, workspace.root / ".pipimem")
+    store = ChannelStore.open(workspace, name, create=False)
     user_files: list[Path] = [workspace.root / name for name in USER_FILES]
-    return list(traces(ours, text, inside_words=inside_words)), list(
-        traces(user_files, text, inside_words=inside_words)
+    ours = list(
+        traces((store.folder, workspace.root / ".pipimem"), text, inside_words=inside_words)
     )
+    past = Trace(store.folder / ".pipimem" / "state.db", 0)
+    if past not in ours and text.strip() and store.has_in_past(text, inside_words=inside_words):
+        ours.append(past)
+    return ours, list(traces(user_files, text, inside_words=inside_words))

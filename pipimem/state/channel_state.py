@@ -20,13 +20,12 @@ from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
 from pipimem.state.changes import FORGET, ChangeRecord, FileChange
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
-from pipimem.state.rows import Database, Row, Rows, Schema
+from pipimem.state.rows import Database, Row, Rows, Schema, shown_value
 from pipimem.state.texts import Texts
 from pipimem.text import json_lines
 from pipimem.text.dates.bounds import later
 from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.line_edits import shared_ends
-from pipimem.text.markdown.lines import split_lines
 
 _log = logging.getLogger("pipimem")
 _APPLICATION = 0x70697069  # "pipi"
@@ -406,77 +405,61 @@ class ChannelState:
             return get_value(rows, _PLAN) if rows else None
 
     def begin_forgetting(self, plan: Mapping[str, object], marks: Iterable[str]) -> None:
-        """Write the plan of a forgetting, and the marks of the lines that are to go."""
+        """Write the plan of a forgetting, and the marks of lines that are to go."""
         with self._writing() as rows:
             self._written_ledger(rows)
             put_value(rows, _PLAN, plan)
             self._mark_lines(rows, marks)
 
+    def past_lines(self) -> tuple[dict[int, str], list[tuple[str, bytes]]]:
+        """Return all lines by id, and the etags of all texts with the `packed` ids of theirs."""
+        with self._reading() as rows:
+            return self.texts.all_lines(rows) if rows else ({}, [])
+
     def end_forgetting(
         self,
         change: ChangeRecord,
         ledger: Ledger,
-        clean: Callable[[str], str],
-        mark_of: Callable[[str], str],
+        edits: Mapping[str, Sequence[tuple[int, int, Sequence[str]]]],
+        marks: Iterable[str],
     ) -> None:
-        """Bring all texts to `clean(text)`, and drop what was changed before, in one transaction.
+        """Edit texts, and drop the plan and all that was changed before, in one transaction.
 
+        `edits` are by etag: lines `[start, end)` and those that take their place, in order.
         `change` becomes the first that is kept, and `ledger` the ledger as of it.
         """
-        with self._writing() as rows:
-            self._written_ledger(rows)
-            self._mark_lines(rows, map(mark_of, self._clean_texts(rows, clean)))
-            for statement in _DROP:
-                rows.run(statement)
-            put_value(rows, _PLAN, None)
-            whole = Delta(dict(ledger.records), dict(ledger.tombstones))
-            write_ledger(rows, Ledger(), ledger, whole)
-            self._put(rows, ledger, [change])
-        self._is_read = False
-        self.texts.clear()
-        self._known.clear()
+        whole = Delta(dict(ledger.records), dict(ledger.tombstones))
+        try:
+            with self._writing() as rows:
+                self._written_ledger(rows)
+                self._mark_lines(rows, marks)
+                renamed = {etag: self.texts.edit(rows, etag, edits[etag]) for etag in edits}
+                _rename(rows, renamed)
+                self.texts.drop_unused(rows)
+                for statement in _DROP:
+                    rows.run(statement)
+                put_value(rows, _PLAN, None)
+                write_ledger(rows, Ledger(), ledger, whole)
+                self._put(rows, ledger, [change])
+        finally:
+            self._is_read = False
+            self.texts.clear()
+            self._known.clear()
         self.catch_up()
 
-    def held_by(self, holds: Callable[[str], bool]) -> dict[str, int]:
-        """Return how many texts and changes hold something, and whether the ledger does."""
+    def has_line(self, line: str) -> bool:
+        """Return whether a text that is kept has a line."""
         with self._reading() as rows:
-            if rows is None:
-                return {}
-            etags = [row[0] for row in rows.all("select etag from text")]
-            texts = (self.texts.get(rows, etag) or "" for etag in etags)
-            count = sum(map(holds, texts))
-            details = rows.all("select detail from change")
-            changes = sum(holds(_plain(json_lines.value(bytes(row[0])))) for row in details)
-        return {"versions": count, "changes": changes}
+            return rows is not None and self.texts.has_line(rows, line)
 
-    def strings(self, *, has_texts: bool = True) -> Iterator[str]:
-        """Yield every value of every row as text, and with `has_texts` the texts as wholes."""
+    def strings(self) -> Iterator[str]:
+        """Yield every value of every row as text."""
         with self._reading() as rows:
             if rows is None:
                 return
             found = [each for table in _TABLES_READ for row in rows.all(table) for each in row]
-            if has_texts:
-                etags = [row[0] for row in rows.all("select etag from text")]
-                found += [self.texts.get(rows, etag) or "" for etag in etags]
         for value in found:
-            yield _shown(value)
-
-    def _clean_texts(self, rows: Rows, clean: Callable[[str], str]) -> set[str]:
-        """Replace each text by its clean one; return the lines that went."""
-        removed: set[str] = set()
-        replaced: dict[str, str] = {}
-        for (etag,) in rows.all("select etag from text"):
-            text = self.texts.get(rows, etag)
-            kept = clean(text) if text is not None else ""
-            if kept == text:
-                continue
-            removed |= {*split_lines(text or "")} - {*split_lines(kept)}
-            rows.run("delete from text where etag = ?", etag)
-            replaced[etag] = self.texts.put(rows, kept)
-        for statement in _RENAME:
-            rows.run_many(statement, [(new, old) for old, new in replaced.items()])
-        self.texts.drop_unused(rows)
-        return set(filter(str.strip, removed))
+            yield shown_value(value)
 
     def _mark_lines(self, rows: Rows, marks: Iterable[str]) -> None:
         now = time.time_ns()
@@ -567,12 +550,10 @@ _SIZES = (
 )
 # What a forgetting ends.
 _DROP = ("delete from change", "delete from record", "delete from tombstone")
+_VERSIONS = "select number, file, before, after, displaces, saved from version"
 _RENAME = (
-    "update version set before = ? where before = ?",
-    "update version set after = ? where after = ?",
-    "update version set displaces = ? where displaces = ?",
-    "update version set saved = ? where saved = ?",
-    "update head set etag = ? where etag = ?",
+    "update version set before = ?, after = ?, displaces = ?, saved = ? "
+    "where number = ? and file = ?"
 )
 
 
@@ -596,6 +577,21 @@ def _versions(rows: Rows, file: File) -> list[FileChange]:
     return [_file_change(row) for row in rows.all(_VERSIONS_OF, str(file))]
 
 
+def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
+    """Give texts that were edited their new etags wherever they are named."""
+    if not renamed:
+        return
+    changed = []
+    for number, file, *named in rows.all(_VERSIONS):
+        after = [renamed.get(etag, etag) for etag in named]
+        if after != named:
+            changed.append((*after, number, file))
+    rows.run_many(_RENAME, changed)
+    for file, etag in rows.all("select file, etag from head"):
+        if etag in renamed:
+            rows.run("update head set etag = ? where file = ?", renamed[etag], file)
+
+
 def _columns(change: FileChange) -> tuple[object, ...]:
     return change.before, change.after, change.displaces, change.saved, int(change.on_disk)
 
@@ -613,20 +609,3 @@ def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
         return replace(decoded(ChangeRecord, fields), files=files)
     except CodecError:  # written by a newer version with other values; what it did is kept
         return ChangeRecord(number, when, task, Author(author), files=files, id=name)
-
-
-def _plain(value: object) -> str:
-    """Return all texts in a JSON value, each on its own line."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        value = [*value.keys(), *value.values()]
-    return "\n".join(map(_plain, value)) if isinstance(value, list) else ""
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, bytes | memoryview):
-        data = bytes(value)
-        found = json_lines.value(data)
-        return _plain(found) if found is not None else data.decode("utf-8", "replace")
-    return str(value)

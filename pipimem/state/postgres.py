@@ -1,7 +1,8 @@
 """PostgreSQL, in which several hosts keep the tables of all channels: the one door to psycopg.
 
-Each table has a first column `channel`. Statements see it through a view of the same name that
-shows the rows of the channel in the setting `pipimem.channel`, which each transaction begins with.
+Each table has a first column `scope`, a channel or the workspace. Statements see it through a view
+of the same name that shows the rows of the scope in the setting `pipimem.scope`, with which each
+transaction begins.
 """
 
 from __future__ import annotations
@@ -95,7 +96,10 @@ class FleetDatabase:
         connection, _ = self._started(beginning, None)
         try:
             yield connection
-        except psycopg.Error as error:
+        except (psycopg.ProgrammingError, psycopg.DataError, psycopg.IntegrityError) as error:
+            connection.close()
+            raise DatabaseUnavailable(_refused(error)) from error
+        except (psycopg.Error, TimeoutError) as error:
             connection.close()
             raise LockLost(
                 f"The database of [fleet] ended a transaction ({type(error).__name__}). Nothing "
@@ -198,6 +202,10 @@ set writes = writes + 1, changed = (extract(epoch from clock_timestamp()) * 1e9)
 where id = %s and fence = %s and holder <> '' returning 1
 """
 _OTHER_FENCE = "select 1 from pipimem.lease where id = %s and fence = %s"
+_LOCK = """
+insert into pipimem.lease as lease (id, fence, holder, until, writes)
+values (%s, 0, '', '-infinity', 1) on conflict (id) do update set writes = lease.writes + 1
+"""
 _WRITE, _READ = "begin", "begin isolation level repeatable read read only"
 
 
@@ -205,7 +213,8 @@ class PostgresDatabase(Struct, frozen=True):
     """The rows of one channel in the database of a fleet.
 
     `name` is that of the channel's lock, and `owner` tells the channel from any other that had its
-    folder before. `held` returns the locks that this thread holds, the channel's first. `before` is
+    folder before. `held` returns the locks that this thread holds, the channel's first; without it
+    writers wait for each other's transactions alone, for rows that no files go with. `before` is
     the `state.db` of a channel that was on one host before: its rows are taken over by the first
     writer, who then removes it.
     """
@@ -214,8 +223,8 @@ class PostgresDatabase(Struct, frozen=True):
     schema: Schema
     name: str
     owner: bytes
-    held: Callable[[], Sequence[Held]]
     before: SqliteDatabase
+    held: Callable[[], Sequence[Held]] | None = None
 
     def stamp(self) -> tuple[int, ...] | None:
         """Return when the last transaction was, and how many there were; `None` for none.
@@ -253,17 +262,12 @@ class PostgresDatabase(Struct, frozen=True):
 
     @contextmanager
     def _transaction(self) -> Iterator[Rows]:
-        held = self.held()
-        is_locked = bool(held) and held[0].name == self.name
-        if not is_locked:
-            raise LockLost(f"The lock {self.name} is not held.")
         with self.connections.transaction(self._beginning(_WRITE)) as connection:
-            rows = PostgresRows(connection)
-            for lock in held:
-                statement = _FENCE if lock.name == self.name else _OTHER_FENCE
-                if not connection.execute(statement, lock).fetchall():
-                    raise LockLost(lost(lock.name))
-            yield rows
+            if self.held is None:
+                connection.execute(_LOCK, (self.name,))
+            else:
+                _check(connection, self.name, self.held())
+            yield PostgresRows(connection)
 
     def _begin_anew(self, rows: Rows) -> None:
         """Remove the rows of another channel that had the folder; take over those of one host."""
@@ -300,8 +304,18 @@ class PostgresDatabase(Struct, frozen=True):
 
     def _beginning(self, how: str) -> str:
         sql = _psycopg().sql
-        setting = sql.SQL("set local pipimem.channel = {}").format(sql.Literal(self.name))
+        setting = sql.SQL("set local pipimem.scope = {}").format(sql.Literal(self.name))
         return f"{how}; {setting.as_string()}"
+
+
+def _check(connection: _Connection, name: str, held: Sequence[Held]) -> None:
+    """Lock the row of a lease. Raises `LockLost` where it, or that of a job, is not held."""
+    if not held or held[0].name != name:
+        raise LockLost(f"The lock {name} is not held.")
+    for lock in held:
+        statement = _FENCE if lock.name == name else _OTHER_FENCE
+        if not connection.execute(statement, lock).fetchall():
+            raise LockLost(lost(lock.name))
 
 
 class PostgresRows:
@@ -390,23 +404,22 @@ def make_tables(*schemas: Schema) -> Iterator[str]:
         for found in filter(None, map(_INDEX.fullmatch, schema.tables)):
             name, table_name, columns = found.groups()
             yield (
-                f"create index if not exists {name} on pipimem_rows.{table_name} "
-                f"(channel, {columns})"
+                f"create index if not exists {name} on pipimem_rows.{table_name} (scope, {columns})"
             )
 
 
 def _made(table: Table) -> Iterator[str]:
-    setting = "current_setting('pipimem.channel')"
+    setting = "current_setting('pipimem.scope')"
     columns = ", ".join(f"{name} {kind}" for name, kind in table.columns)
-    keys = ", ".join(("channel", *table.keys))
+    keys = ", ".join(("scope", *table.keys))
     yield (
         f"create table if not exists pipimem_rows.{table.name} "
-        f"(channel text not null default {setting}, {columns}, primary key ({keys}))"
+        f"(scope text not null default {setting}, {columns}, primary key ({keys}))"
     )
     names = ", ".join(name for name, _ in table.columns)
     yield (
-        f"create or replace view pipimem.{table.name} as select {names} "  # noqa: S608 - ours
-        f"from pipimem_rows.{table.name} where channel = {setting}"
+        f"create or replace view pipimem_views.{table.name} as select {names} "  # noqa: S608 - ours
+        f"from pipimem_rows.{table.name} where scope = {setting}"
     )
 
 
@@ -437,7 +450,8 @@ def connected(address: str, patience: float) -> _Connection:
             return super().wait(_limited(gen), min(interval, _WAKE))
 
     settings = (
-        f"-c statement_timeout=2000 -c lock_timeout=1000 -c search_path=pipimem,public "
+        "-c statement_timeout=2000 -c lock_timeout=1000 "
+        "-c search_path=pipimem_views,pipimem,public "
         f"-c idle_in_transaction_session_timeout={patience * 1000:.0f}"
     )
     options: dict[str, Any] = {**_CONNECTION, "options": settings}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
+
+from pipimem.text import json_lines
 
 Row = tuple[Any, ...]
 Values = Sequence[object]
@@ -72,3 +74,25 @@ class Database(Protocol):
 
     def set_aside(self) -> None:
         """Give a damaged database another name, so that the next writer begins a new one."""
+
+
+def shown_value(value: object) -> str:
+    """Return a value of a row as text; of a JSON object all texts in it, a line each."""
+    if isinstance(value, bytes | memoryview):
+        data = bytes(value)
+        found = json_lines.value(data)
+        if found is None:
+            return data.decode("utf-8", "replace")
+        return "\n".join(texts_in(found))
+    return str(value)
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield all texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    if isinstance(value, Mapping):
+        value = [*value.keys(), *value.values()]
+    if isinstance(value, list):
+        for part in value:
+            yield from texts_in(part)

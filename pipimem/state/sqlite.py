@@ -121,6 +121,17 @@ class SqliteDatabase(Struct, frozen=True):
         with self._errors("read"), closing(self._connected("rw")) as db:
             return db.serialize()
 
+    def values(self) -> list[object]:
+        """Return every value of every table."""
+        if not self._has_content():
+            return []
+        with self._errors("read"), closing(self._connected("rw")) as db:
+            names = db.execute("select name from sqlite_master where type = 'table'").fetchall()
+            # The names are those of our schemas, and of nobody else's.
+            queries = [f'select * from "{name}"' for (name,) in names]  # noqa: S608
+            tables = [db.execute(query).fetchall() for query in queries]
+        return [value for rows in tables for row in rows for value in row]
+
     def copy_to(self, path: Path) -> None:
         """Write a whole copy of the file. The caller holds the lock."""
         with (
@@ -303,12 +314,6 @@ def set_aside(path: Path) -> Path:
         target.name,
     )
     return target
-
-
-def remove_set_aside(folder: Path) -> None:
-    """Remove the damaged databases that were set aside in a folder: nobody can look into them."""
-    for path in folder.glob("state.db.damaged*"):
-        path.unlink(missing_ok=True)
 
 
 def _tables_in(db: sqlite3.Connection) -> bool:

@@ -10,6 +10,7 @@ import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence, Set
 from hashlib import blake2b
+from itertools import repeat
 from sys import byteorder
 
 from msgspec import Struct, field
@@ -68,7 +69,7 @@ class Texts(Struct):
     def lines(self, rows: Rows, ids: Sequence[int]) -> Iterator[str]:
         """Return lines by their ids; empty for one that is not there."""
         self.load(rows, set(ids))
-        return map(self.line, ids)
+        return map(self._lines.get, ids, repeat(""))
 
     def load(self, rows: Rows, ids: Set[int]) -> None:
         """Read lines, so that `line` has them."""
@@ -81,6 +82,33 @@ class Texts(Struct):
     def line(self, number: int) -> str:
         """Return a line that was read; empty for one that is not there."""
         return self._lines.get(number, "")
+
+    def all_lines(self, rows: Rows) -> tuple[dict[int, str], list[tuple[str, bytes]]]:
+        """Return all lines by id, and the etags of all texts with the `packed` ids of theirs."""
+        lines = {number: _line(body) for number, body in rows.all("select id, body from line")}
+        texts = rows.all("select etag, lines from text")
+        return lines, [(etag, bytes(ids)) for etag, ids in texts]
+
+    def has_line(self, rows: Rows, line: str) -> bool:
+        """Return whether a line is there."""
+        return self._found(rows, line) is not None
+
+    def edit(self, rows: Rows, etag: str, edits: Iterable[tuple[int, int, Sequence[str]]]) -> str:
+        """Put lines in the place of lines `[start, end)` of a text. Returns its new etag.
+
+        A text that is damaged becomes the empty one.
+        """
+        ids = list(self.line_ids(rows, etag) or ())
+        if self.etag("".join(self.lines(rows, ids))) == etag:
+            for start, end, kept in reversed(list(edits)):
+                ids[start:end] = self._stored(rows, kept)
+        else:
+            ids = []
+        rows.run("delete from text where etag = ?", etag)
+        after = self.etag("".join(self.lines(rows, ids)))
+        rows.run("delete from text where etag = ?", after)
+        rows.run("insert into text (etag, lines) values (?, ?)", after, packed(ids))
+        return after
 
     def drop_unused(self, rows: Rows) -> None:
         """Remove the lines that no text has."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from pipimem.errors import DamagedState, DatabaseUnavailable, LockLost, StoreError
 from pipimem.notes.kinds import File
@@ -37,7 +38,20 @@ from pipimem.store.disk import editor_saves
 from pipimem.store.disk.files import read_text
 from pipimem.store.disk.syscalls import raises_store_error
 from pipimem.store.forget import forget as forgetting
-from pipimem.store.forget.verify import Forgotten
+from pipimem.store.forget.find import find_targets
+from pipimem.store.forget.places import (
+    VISIBLE,
+    Forgetting,
+    Forgotten,
+    Held,
+    Plan,
+    find_held,
+    in_caches,
+    in_state,
+    in_talk,
+    is_being_saved,
+)
+from pipimem.store.forget.targets import ForgetTargets
 from pipimem.store.identity import ChannelFolder
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.opened_channel import OpenedChannel
@@ -434,24 +448,79 @@ class ChannelStore:
         inside_words: bool = False,
         with_learnt: bool = False,
     ) -> Forgotten:
-        """Removes a text, or entries and messages by ids; returns how much held it, and where.
+        """Remove a text, or entries and messages by ids; return how much held it, and where.
 
-        With `with_learnt` what was learnt from the messages goes, too. Unless `inside_words`, `Tom`
-        is not looked for in `tomorrow`. Where something held it, nothing before can be undone. The
-        workspace's files are people's. Raises `StoreError`, nothing forgotten, while one is saved.
+        `what`, `inside_words` and `with_learnt` are as in `find_targets`. Where something held it,
+        nothing before can be undone. The workspace's files are people's. Raises `StoreError`,
+        nothing forgotten, while one is saved.
         """
         until = editor_saves.save_deadline()
-        with self._opened.writing(now, until, is_held=forgetting.is_being_saved) as working_copy:
+        with self._opened.writing(now, until, is_held=is_being_saved) as working_copy:
             self._recalls.take_in()
             self._recalls.asked.clear()
-            log, kept = self.transcript, keep_transcript
-            receipt = forgetting.forget(
-                working_copy, log, what, kept, now, actor, inside_words, with_learnt
-            )
+
+            def find() -> ForgetTargets:
+                targets = self._targets(working_copy, what, inside_words, with_learnt)
+                return replace(targets, keep_transcript=keep_transcript, actor=actor)
+
+            receipt = forgetting.forget(working_copy, self.transcript, now, find)
             self._opened.after_writing(now)
         if forgetting.is_under_way(working_copy):
             self._finish_forgetting(now)
         return receipt
+
+    @raises_store_error
+    def find_held(
+        self,
+        what: str | Sequence[str],
+        *,
+        keep_transcript: bool = False,
+        inside_words: bool = False,
+        with_learnt: bool = True,
+    ) -> tuple[list[Held], list[Held]]:
+        """Return what a `forget` would remove of what people see; it takes the same arguments.
+
+        Second comes all that holds it, also inside another word.
+        """
+        with self.reading() as working_copy:
+            targets = self._targets(working_copy, what, inside_words, with_learnt)
+            targets = replace(targets, keep_transcript=keep_transcript)
+            whole = Forgetting(working_copy, self.transcript, Plan(targets))
+            inside = replace(whole, plan=Plan(replace(targets, inside_words=True)))
+            return find_held(whole, VISIBLE), find_held(inside, VISIBLE)
+
+    def _targets(
+        self,
+        working_copy: WorkingCopy,
+        what: str | Sequence[str],
+        inside_words: bool,
+        with_learnt: bool,
+    ) -> ForgetTargets:
+        notes, log = working_copy.fresh_view().current, self.transcript
+        return find_targets(
+            working_copy, log, notes, what, inside_words=inside_words, with_learnt=with_learnt
+        )
+
+    @raises_store_error
+    def has_in_past(self, text: str, *, inside_words: bool) -> bool:
+        """Return whether a past text, a change or the ledger holds a text, also over lines."""
+        targets = ForgetTargets.of([text], inside_words=inside_words)
+        with self.reading() as working_copy:
+            channel = Forgetting(working_copy, self.transcript, Plan(targets))
+            return bool(find_held(channel, [in_state]))
+
+    @raises_store_error
+    def empty_messages(self, messages: Iterable[str]) -> None:
+        """Empty messages that nothing was learnt from; they keep their numbers and ids.
+
+        Undo goes on as before. Raises `StoreError`.
+        """
+        targets = ForgetTargets.of((), messages)
+        with self._opened.mutex, self.channel_folder.lock.held():
+            self.transcript.take_in_spool()
+            channel = Forgetting(self._opened.loaded(), self.transcript, Plan(targets))
+            for place in (in_caches, in_talk):
+                place(channel, False)
 
     def _finish_forgetting(self, now: datetime) -> None:
         """Waits for an editor who began to save; each holder of the lock goes on with it."""

@@ -37,7 +37,7 @@ from pipimem.store.disk.files import astray, read_text, real_path, sweep
 from pipimem.store.disk.folder_lock import lock_timeout
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
-from pipimem.store.forget.cleaning import clean_archive_again
+from pipimem.store.forget.archive import clean_archive_again
 from pipimem.store.identity import FORMAT, ChannelFolder, Identity, Kept
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord

@@ -17,7 +17,7 @@ from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.workspace_state import WorkspaceState
 
 # Every file that can make a channel due: what was said, what was committed, what people edit.
-STAMPED = ("log.jsonl", ".pipimem/state.db", "MEMORY.md", "HISTORY.md")
+STAMPED = ("log.jsonl", "MEMORY.md", "HISTORY.md")
 
 
 class ChannelStamp(Struct, frozen=True):

@@ -46,7 +46,6 @@ from pipimem.store.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
     from pipimem.store.fleet.fleet_lock import Fleet
-    from pipimem.store.fleet.usage import FleetUsage
     from pipimem.store.transcript.spool import TalkSpool
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
@@ -206,14 +205,11 @@ class WorkspaceStore:
             if known is None:
                 continue
             with self.make_lock(own / "lock").held(), store_errors("write", own):
-                database, draft = self.database_of(own, known), own / "state.db.new"
-                draft.unlink(missing_ok=True)
-                database.copy_to(draft)
-                if presence.exists(draft):
-                    draft.replace(own / "state.db")
-                    sync_folder(own)
-                database.set_aside()
+                _move_rows(self.database_of(own, known), own)
             count += 1
+        if self.fleet:
+            with store_errors("write", self._own):
+                _move_rows(self.fleet.workspace_database(), self._own)
         return count
 
     def removed(self) -> tuple[Path, ...]:
@@ -272,14 +268,14 @@ class WorkspaceStore:
 
     @property
     def state(self) -> WorkspaceState:
-        """The database of the workspace; in a fleet each host has its own."""
-        return WorkspaceState(self._own, self.fleet.host if self.fleet else "")
+        """The database of the workspace."""
+        if self.fleet is not None:
+            return WorkspaceState(self._own, self.fleet.host, self.fleet.workspace_database())
+        return WorkspaceState(self._own)
 
     @property
-    def usage_store(self) -> UsageStore | FleetUsage:
+    def usage_store(self) -> UsageStore:
         """The usage ledger and the reservations."""
-        if self.fleet is not None:
-            return self.fleet.usage_store
         return UsageStore(self.state)
 
     @property
@@ -317,6 +313,17 @@ class WorkspaceStore:
     @property
     def _own(self) -> Path:
         return self.root / ".pipimem"
+
+
+def _move_rows(database: Database, own: Path) -> None:
+    """Write a database into a `state.db`, then remove its rows."""
+    draft = own / "state.db.new"
+    draft.unlink(missing_ok=True)
+    database.copy_to(draft)
+    if presence.exists(draft):
+        draft.replace(own / "state.db")
+        sync_folder(own)
+    database.set_aside()
 
 
 def _fleet_of(root: Path) -> FleetSettings:

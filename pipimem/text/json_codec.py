@@ -55,6 +55,8 @@ def _encoded(value: object) -> object:
         return {str(key): _encoded(item) for key, item in value.items()}
     if isinstance(value, tuple):  # a named one too
         return [_encoded(item) for item in value]
+    if isinstance(value, frozenset):
+        return [_encoded(item) for item in sorted(value)]
     if isinstance(value, str):  # an enum of strings
         return str(value)
     return encoded(value)

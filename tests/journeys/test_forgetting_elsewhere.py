@@ -16,7 +16,7 @@ import pytest
 from pipimem import Message, Pipimem, Settings
 from pipimem.runtime.channel import upkeep_of
 from pipimem.settings import MaintenanceSettings, RecallSettings
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.schedule import Schedule
 from pipimem.store.workspace import WorkspaceStore
 

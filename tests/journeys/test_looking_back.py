@@ -28,7 +28,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.history.undo import undo
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.markdown.line_edits import splices_between

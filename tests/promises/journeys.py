@@ -339,6 +339,27 @@ async def told(root: Path, say: Say) -> None:
         await front_door.search(team, "elephant")
 
 
+async def everywhere(root: Path, say: Say) -> None:
+    """Write the text wherever a channel may have one, also where only an accident puts it."""
+    await told(root, say)
+    async with opened(root) as pipimem:
+        team = await pipimem.channel(TEAM, kind="group")
+        await front_door.remember(team, f"{SECRET} is grey", speaker="mallory")
+        [entry] = [entry for entry in await front_door.entries(team) if "grey" in entry.text]
+        await front_door.update(team, entry.id, f"{SECRET} is white")
+        await front_door.before_turn(team, f"where is {SECRET}?", speaker="alice")
+        await team.preview_turn(f"where is {SECRET}?")
+    folder = front_door.folder_of(root, TEAM)
+    words = f"\n## Archived\n\n- {SECRET} was small\n- the lamp was red\n"
+    (folder / "HISTORY.archive.md").write_text(words)
+    lines = f"{{torn {SECRET}\n"
+    (folder / "log.jsonl.damaged").write_text(lines)
+    database = (folder / ".pipimem" / "state.db").read_bytes()
+    (folder / ".pipimem" / "state.db.damaged").write_bytes(database)
+    for name in (".MEMORY.md", ".pipimem/.recall.json"):
+        (folder / f"{name}.half.pipimem-tmp").write_text(f"half of {SECRET}")
+
+
 async def _forget(root: Path, say: Say) -> None:
     async with opened(root) as pipimem:
         team = await pipimem.channel(TEAM, kind="group")
@@ -505,6 +526,7 @@ JOURNEYS = (
     Journey("hand-edit", edited, _go_on_talking, typed=(TYPED,)),
     Journey("old-buffer", edited_from_old, _go_on_talking, typed=(TYPED,)),
     Journey("forget", told, _forget, forgets=("blue elephant",), is_atomic=False),
+    Journey("forget-everywhere", everywhere, _forget, forgets=("blue elephant",), is_atomic=False),
     Journey("forget-speaker", told, _forget_speaker, forgets=("blue elephant",), is_atomic=False),
     Journey("retract", told, _retract, forgets=("elephant in paris",), is_atomic=False),
     Journey("undo", lived, _undo),

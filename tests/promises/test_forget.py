@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.promises.front_door import (
+    By,
     CannotTakeBack,
     Channel,
     Consolidated,
@@ -383,6 +384,29 @@ async def test_what_others_said_stays(workspace: Path) -> None:
         with pytest.raises(NothingFound):
             await forget(channel, speaker="Nobody")
     assert traces(workspace, ["stairs"]) == {}
+
+
+async def test_a_rule_that_quotes_a_forgotten_person_loses_the_quote_alone(
+    workspace: Path,
+) -> None:
+    """It is another person's rule, learnt from their answer to a question."""
+    asked = "我乳胶过敏，手套能不能换丁腈的"
+    async with opened(workspace) as channel:
+        said = [
+            Message.user(asked, speaker="阿凯", id="m-1"),
+            Message.user("可以，以后全院统一用丁腈手套", speaker="周敏", id="m-2"),
+        ]
+        await take_in(channel, said)
+        await channel.before_compaction()
+        assert asked in note(workspace, "room")
+        would_go = await channel.notes.preview_forget(By("阿凯"))
+        assert "→ 周敏" in would_go.entries[0]
+        await forget(channel, speaker="阿凯")
+        [entry] = await entries(channel)
+    assert traces(workspace, [asked, "乳胶"]) == {}
+    assert entry.text.startswith("周敏")
+    assert entry.text.endswith("可以，以后全院统一用丁腈手套")
+    assert "可以，以后全院统一用丁腈手套" in note(workspace, "room", "log.jsonl")
 
 
 async def test_a_models_forget_is_undoable(workspace: Path) -> None:

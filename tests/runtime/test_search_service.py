@@ -18,7 +18,7 @@ from pipimem.runtime.transcript_recall import TranscriptSearch, update_search_ca
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.words.index_words import Bag
 

@@ -68,7 +68,7 @@ def test_a_damaged_database_costs_one_look_at_every_channel(state: WorkspaceStat
     assert (state.folder / "state.db.damaged").exists()
 
 
-@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md", ".pipimem/state.db"])
+@pytest.mark.parametrize("name", ["log.jsonl", "MEMORY.md", "HISTORY.md"])
 def test_the_mark_changes_with_every_file_that_can_make_a_channel_due(
     name: str, tmp_path: Path
 ) -> None:

@@ -30,8 +30,9 @@ _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:
     """Make the tables of several hosts that share this workspace, or leave them.
 
-    `init` makes them in the database that `[fleet] database` names, where they are missing. `--print` prints what an
-    administrator runs instead: the tables, and the least rights of the role that bots connect as.
+    `init` makes them in the database that `[fleet] database` names, where they are missing.
+    `--print` prints what an administrator runs instead: the tables, and the least rights of the
+    role that bots connect as.
     `leave` moves the state of all channels back into the workspace, for one host: stop all hosts
     before, and take `database` out of pipimem.toml after it.
     """

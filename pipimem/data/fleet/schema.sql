@@ -1,9 +1,10 @@
--- What several hosts agree on. The tables of channels are made in `pipimem_rows`, and seen through
--- views in `pipimem`.
+-- What several hosts agree on. The tables of channels and of workspaces are made in `pipimem_rows`,
+-- and seen through views in `pipimem_views`.
 create schema if not exists pipimem;
 create schema if not exists pipimem_rows;
--- The locks of version 0.2, which no host of this version asks for.
-drop table if exists pipimem.channel;
+create schema if not exists pipimem_views;
+-- Of version 0.2: locks, and calls that each host has in a file of its own as well.
+drop table if exists pipimem.channel, pipimem.usage, pipimem.reservation;
 
 -- A lock that hosts take in turn. `fence` grows with each hold. `taken_over`: a holder before this
 -- one never gave it back, and may still be writing. `waiter` is next. `changed` is when the last
@@ -29,34 +30,3 @@ create table if not exists pipimem.visit (
     primary key (workspace, id)
 );
 create index if not exists visit_due on pipimem.visit (workspace, due) where due is not null;
-
--- Calls of models by all hosts, and what requests under way may cost at most. No text of memory.
-create table if not exists pipimem.usage (
-    id bigint generated always as identity primary key,
-    workspace text not null,
-    line text not null,
-    at timestamptz not null,
-    time text not null,
-    channel text not null,
-    task text not null,
-    model text not null,
-    tokens_in bigint not null,
-    tokens_out bigint not null,
-    tokens_cached bigint not null,
-    cost double precision,
-    latency double precision not null,
-    outcome text not null,
-    correlation text not null,
-    estimated_in bigint not null,
-    estimated_out bigint not null,
-    estimated_cost double precision,
-    prompt text not null,
-    unique (workspace, line)
-);
-create index if not exists usage_at on pipimem.usage (workspace, at);
-create table if not exists pipimem.reservation (
-    name text primary key,
-    workspace text not null,
-    until timestamptz not null,
-    fields jsonb not null
-);

@@ -22,7 +22,7 @@ from pipimem.runtime.maintenance.worker import MaintenanceWorker, Visit
 from pipimem.runtime.upkeep import ChannelUpkeep
 from pipimem.settings import MaintenanceSettings
 from pipimem.store.fleet.fleet_lock import Fleet
-from pipimem.store.fleet.usage import seconds_until
+from pipimem.store.fleet.visits import seconds_until
 from pipimem.store.schedule import channel_stamps
 from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later

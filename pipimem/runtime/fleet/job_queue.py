@@ -22,6 +22,7 @@ from pipimem.runtime.fleet.overview import queue_name
 from pipimem.state.channel_state import SCHEMA
 from pipimem.state.postgres import FleetDatabase
 from pipimem.state.postgres import make_tables as statements
+from pipimem.store.workspace_state import WORKSPACE
 
 _TASK = "pipimem.idle_job"
 # A worker tells that it lives every 10 s; one that was silent for so many seconds is gone.
@@ -161,12 +162,12 @@ def _unreachable(error: Exception) -> StoreError:
 
 async def make_tables(database: FleetDatabase) -> None:
     """Makes the tables that are missing. Raises `StoreError`."""
-    await to_thread.run_sync(database.create, SCHEMA)
+    await to_thread.run_sync(database.create, SCHEMA, WORKSPACE)
     await JobQueue.create(database.address)
 
 
 def tables_sql(role: str) -> str:
     """What an administrator runs once: all tables, then the rights of a role."""
-    ours = [f"{statement};" for statement in statements(SCHEMA)]
+    ours = [f"{statement};" for statement in statements(SCHEMA, WORKSPACE)]
     rights = fleet_rights().replace("pipimem_bot", role)
     return "\n".join((*ours, str(SchemaManager.get_schema()), rights))

@@ -133,6 +133,9 @@ class Watch:
         return not isinstance(outcome, Failure)
 
     def _report_event(self, channels: Path, event: FileSystemEvent) -> None:
+        # Our own state is written with every change, and tells nobody anything.
+        if "/.pipimem/" in os.fsdecode(event.src_path):
+            return
         if not event.is_synthetic:  # a file in a folder that was moved; the folder is told
             for path in (event.src_path, event.dest_path):
                 self._report(channels, Path(os.fsdecode(path)))

@@ -34,7 +34,7 @@ from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
 
 if TYPE_CHECKING:
-    from pipimem.store.fleet.usage import Visits
+    from pipimem.store.fleet.visits import Visits
 
 
 # Seconds until a channel is looked at again whose work took the process down with it.

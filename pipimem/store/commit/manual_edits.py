@@ -94,7 +94,7 @@ def removed_again(file: File, count: int) -> str:
     had = "a line that was" if count == 1 else f"{count} lines that were"
     return (
         f"{file} was saved from a text of before a forgetting, with {had} forgotten. "
-        "That was taken out again; to have it back, type it anew, or use `pipimem remember`."
+        "That was taken out again; to have it back, use `pipimem remember`, or type it a day later."
     )
 
 

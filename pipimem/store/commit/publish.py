@@ -281,7 +281,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = merge_base(displaced, working_copy.past_texts(file, before=by), working_copy.state.line)
+    base = working_copy.base_of(incoming, working_copy.past_texts(file, before=by))
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -224,10 +224,20 @@ class WorkingCopy:
         is_pending = self.is_pending(file)
         if is_pending and self.is_merged(file, found.text):
             return base
-        if not is_pending and self._is_plain_deletion(base, incoming.text, found):
+        is_older = is_pending or incoming.removed > 0
+        if not is_older and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
         past = self.past_texts(file, is_placed=not is_pending)
-        return merged(merge_base(incoming.text, past, self.state.line), base, incoming.text)
+        return merged(self.base_of(incoming, past), base, incoming.text)
+
+    def base_of(self, incoming: IncomingText, past: Sequence[PastText]) -> str:
+        """Return the past text that a person's text was made of.
+
+        One that had forgotten lines was made before the forgetting: where it equals a past text
+        now, nobody restored that, and what came since is not taken out by it.
+        """
+        line, may_restore = self.state.line, incoming.removed == 0
+        return merge_base(incoming.text, past, line, may_restore=may_restore)
 
     def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
         """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""

@@ -41,8 +41,9 @@ from pipimem.store.disk.files import (
 )
 from pipimem.store.disk.folder_lock import lock_timeout
 from pipimem.store.disk.syscalls import make_folder, read_if_there, store_errors, sync_folder
-from pipimem.store.fleet.usage import FleetUsage, Visits
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.transcript.spool import TalkSpool
+from pipimem.store.workspace_state import WORKSPACE
 from pipimem.text.json_lines import checked_line, checked_value
 
 # An older name for a job, kept: a host that called the lock otherwise would not exclude one that
@@ -139,8 +140,13 @@ class Fleet:
         person = blake2b(channel_id.encode("utf-8", "surrogatepass"), digest_size=16, key=key)
         name = self.lock_name(own / _WRITE_LOCK)
         return PostgresDatabase(
-            self.database, SCHEMA, name, person.digest(), lambda: _held(name), before
+            self.database, SCHEMA, name, person.digest(), before, lambda: _held(name)
         )
+
+    def workspace_database(self) -> PostgresDatabase:
+        """Return the rows of the workspace: usage, reservations, failures of jobs."""
+        before = SqliteDatabase(self.root / ".pipimem" / "state.db", WORKSPACE)
+        return PostgresDatabase(self.database, WORKSPACE, f"{self.name}/workspace", b"", before)
 
     def revalidate(self, folder: Path) -> None:
         """Have the file system ask its server for the files of a channel."""
@@ -161,11 +167,6 @@ class Fleet:
                 owner = f"{socket.gethostname()}-{number}"
                 self._leases = Leases(self.database, owner, self.lease_seconds)
             return self._leases
-
-    @property
-    def usage_store(self) -> FleetUsage:
-        """What the calls of all hosts are counted by."""
-        return FleetUsage(self.root / ".pipimem", self.name, self.host, self.database, self.lock)
 
     def spool_in(self, folder: Path) -> TalkSpool:
         """Return where talk waits while the channel in a folder cannot be written to."""

@@ -123,7 +123,7 @@ def _in_state(workspace: WorkspaceStore, folder: Path, own: SecretSettings) -> I
     found: dict[str, _Found] = {}
     seen: set[str] = set()
     with ChannelStore.open(workspace, known.id, create=False).reading() as working_copy:
-        for text in working_copy.state.strings(has_texts=False):
+        for text in working_copy.state.strings():
             for one in secrets(text, own):
                 value = text[one.start : one.end]
                 if value not in seen:

@@ -19,7 +19,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.appended_files import parts
 from pipimem.store.disk.files import TEMPORARY, read_text
 from pipimem.store.disk.folder_lock import FolderLock, locks_hold
-from pipimem.store.forget import plan
+from pipimem.store.forget.forget import is_under_way
 from pipimem.store.health.finding import Finding, Mend, worth_knowing, wrong
 from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.transcript.log import DAMAGED as DAMAGED_LINES
@@ -82,7 +82,7 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
 def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
     """Damage of the workspace's database, and files that were set aside."""
     state = workspace.state
-    path, damage = state.database.path, state.database.damage()
+    path, damage = state.path, state.database.damage()
 
     def begin_anew(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
         kept = state.set_damaged_aside()
@@ -149,10 +149,10 @@ def _unreadable(folder: Path, root: Path) -> Iterator[Finding]:
 def _forgetting(store: ChannelStore, finish: Mend) -> Iterator[Finding]:
     try:
         with store.reading() as working_copy:
-            is_under_way = plan.load(working_copy) is not None
+            is_cut_off = is_under_way(working_copy)
     except PipimemError:  # reported with the state
         return
-    if is_under_way:
+    if is_cut_off:
         what = "a forgetting was cut off; any writing, such as `pipimem consolidate`, finishes it"
         yield wrong(store.folder, what, finish)
 

@@ -24,7 +24,11 @@ class PastText(NamedTuple):
 
 
 def merge_base(
-    text: str, past: Iterable[PastText], line_of: Callable[[Any], str] = lambda line: line
+    text: str,
+    past: Iterable[PastText],
+    line_of: Callable[[Any], str] = lambda line: line,
+    *,
+    may_restore: bool = True,
 ) -> str:
     """Return the past text nearest to `text` by whole lines.
 
@@ -33,7 +37,8 @@ def merge_base(
     doubt an older text is the base, and both lines stay.
 
     An empty text was made of the newest that is not empty. An older text of ours, word for word, is
-    a restore, so its base is the newest; a text that an editor saved before was only saved again.
+    a restore, so its base is the newest; a text that an editor saved before was only saved again,
+    and so was any without `may_restore`.
     """
     newest: PastText | None = None
     best: _Candidate | None = None
@@ -43,7 +48,8 @@ def merge_base(
             if not candidate.is_blank:
                 return _joined(candidate.past, line_of)
             continue
-        if candidate.rank.lines == 0 and _joined(candidate.past, line_of) == text:
+        is_same = may_restore and candidate.rank.lines == 0
+        if is_same and _joined(candidate.past, line_of) == text:
             return text if candidate.past.is_saved else _joined(newest, line_of)
         best = candidate.nearer(best)
     # Where the file was emptied since, that may have been the first half of the save at hand: then

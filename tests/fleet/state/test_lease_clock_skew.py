@@ -11,7 +11,7 @@ from pipimem.state import lease as lease_module
 from pipimem.state.postgres import FleetDatabase
 from pipimem.store.channel import ChannelStore
 from pipimem.store.fleet.fleet_lock import FleetLock
-from pipimem.store.fleet.usage import Visits
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 SKEWS = pytest.mark.parametrize("skew", [600.0, -600.0], ids=["ahead", "behind"])

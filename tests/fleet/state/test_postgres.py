@@ -46,7 +46,7 @@ def test_a_database_that_was_started_anew_is_asked_again(
 
 def test_without_tables_it_says_what_makes_them(server: Server) -> None:
     """The first start is often without."""
-    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows, pipimem_views cascade")
     with pytest.raises(DatabaseUnavailable, match="pipimem fleet init"):
         FleetDatabase(server.address).rows("select * from pipimem.lease")
 
@@ -68,7 +68,7 @@ def rows_of(
     """The rows of a channel, whose lock this thread says that it holds."""
     before = SqliteDatabase(tmp_path / name / "state.db", SCHEMA, name)
     held = (Held(name, fence),)
-    return PostgresDatabase(database, SCHEMA, name, owner, lambda: held, before)
+    return PostgresDatabase(database, SCHEMA, name, owner, before, lambda: held)
 
 
 def hold(database: FleetDatabase, name: str, fence: int = 1) -> None:
@@ -87,7 +87,7 @@ def test_the_tables_are_those_of_one_host(database: FleetDatabase) -> None:
     for table in tables_of(SCHEMA):
         found = database.rows(
             "select column_name from information_schema.columns "
-            "where table_schema = 'pipimem' and table_name = %(name)s order by ordinal_position",
+            "where table_schema = 'pipimem_views' and table_name = %(name)s order by ordinal_position",
             {"name": table.name},
         )
         assert [column for (column,) in found] == [column for column, _ in table.columns]
@@ -104,7 +104,7 @@ def test_a_channel_sees_its_own_rows_alone(database: FleetDatabase, tmp_path: Pa
             assert rows is not None
             assert rows.all("select file, etag from head") == [("MEMORY.md", name)]
             assert rows.among("select etag from head where file", ["MEMORY.md"]) == [(name,)]
-    assert database.rows("select * from pipimem.head") == []
+    assert database.rows("select * from pipimem_views.head") == []
 
 
 def test_a_holder_whose_fence_was_passed_writes_nothing(
@@ -136,10 +136,15 @@ def test_a_silent_client_holds_no_row_for_long(database: FleetDatabase, tmp_path
     """The server ends its transaction, of which nothing is written."""
     hold(database, "one")
     impatient = FleetDatabase(database.address, patience=0.2)
-    with pytest.raises(LockLost), rows_of(impatient, tmp_path, "one").writing() as rows:
-        rows.run("insert into head (file, etag) values (?, ?)", "MEMORY.md", "late")
-        database.rows("select pg_sleep(0.6)")
-        rows.run("insert into head (file, etag) values (?, ?)", "HISTORY.md", "later")
+
+    def be_late() -> None:
+        with rows_of(impatient, tmp_path, "one").writing() as rows:
+            rows.run("insert into head (file, etag) values (?, ?)", "MEMORY.md", "late")
+            database.rows("select pg_sleep(0.6)")
+            rows.run("insert into head (file, etag) values (?, ?)", "HISTORY.md", "later")
+
+    with pytest.raises(LockLost):
+        be_late()
     with rows_of(database, tmp_path, "one").reading() as rows:
         assert rows is None
 

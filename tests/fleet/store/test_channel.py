@@ -8,7 +8,7 @@ from benchmarks.faults.journeys import NOW, opened
 from pipimem import Message
 from pipimem.settings import Settings
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.health.channels import channel_findings
 
 

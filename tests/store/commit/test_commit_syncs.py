@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 from tests.promises import libc_shim
-from tests.promises.libc_shim import Kind
+from tests.promises.libc_shim import Call, Kind
 from tests.promises.trials import MODULES
 from tests.promises.zygote import Say, zygote
 from tests.store.conftest import NOW
@@ -64,13 +65,24 @@ def test_a_commit_waits_for_the_disk_no_more_often_than_it_must(tmp_path: Path, 
             files=files,
         )
     ended.raise_unless_done()
-    counts = [0]  # before the first note
-    for call in libc_shim.read_log(log):
-        if call.kind == Kind.NOTE:
-            counts.append(0)
-        elif call.kind in (Kind.SYNC, Kind.SYNC_ALL):
-            counts[-1] += 1
-    commits = counts[1::2]
+    commits = commits_in(libc_shim.read_log(log))
     assert len(commits) == ROUNDS
-    # The first one makes the files.
-    assert [count <= MOST[files] for count in commits[1:]] == [True] * (ROUNDS - 1), commits
+    for calls in commits[1:]:  # the first one makes the files
+        syncs = [call.path for call in calls if call.kind in (Kind.SYNC, Kind.SYNC_ALL)]
+        assert len(syncs) <= MOST[files], syncs
+        began = next(n for n, call in enumerate(calls) if call.path.endswith("-journal"))
+        named = [n for n, call in enumerate(calls) if call.kind is Kind.SYNC]
+        # What is prepared has its name before the transaction, and its place at the end.
+        folders = [n for n in named if calls[n].path == str(root / "channels" / "room")]
+        assert folders[0] < began < folders[-1], syncs
+
+
+def commits_in(calls: Iterable[Call]) -> list[list[Call]]:
+    """The calls of each commit: those between two notes."""
+    parts: list[list[Call]] = [[]]
+    for call in calls:
+        if call.kind is Kind.NOTE:
+            parts.append([])
+        else:
+            parts[-1].append(call)
+    return parts[1::2]

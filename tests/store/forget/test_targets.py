@@ -83,7 +83,7 @@ def test_who_said_nothing_else_is_no_speaker_any_more() -> None:
 
 def test_entries_that_stand_no_more_go_from_notes_and_never_from_what_people_said() -> None:
     """Somebody else may have said the same words: their message stays as it is."""
-    targets = ForgetTargets((), frozenset({"m1"}), lines=frozenset({"tom lives in berlin"}))
+    targets = ForgetTargets((), frozenset({"m1"}), lines={"tom lives in berlin": ""})
     said = Message.user("Tom lives in Berlin", id="m2", speaker="ann")
     assert blanked_message(said, targets) == said
     assert without("- Tom lives in Berlin\n- Tom lives in Berlin, says ann\n", targets, KEY)[0] == (

@@ -32,7 +32,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.store.channel import ChannelStore
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget.traces import traces
 from pipimem.store.history.undo import restore, undo
 from pipimem.store.workspace import WorkspaceStore
 

@@ -16,7 +16,7 @@ from pipimem.runtime.job_runner import Done
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.worker import Visit
 from pipimem.state.postgres import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 pytestmark = pytest.mark.anyio

@@ -28,7 +28,7 @@ def anyio_backend() -> str:
 @pytest.fixture
 def role(server: Server) -> str:
     """The address of a role with the least rights, in a database that an administrator prepared."""
-    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows, pipimem_views cascade")
     server.sql(
         "drop schema public cascade; create schema public; grant usage on schema public to public"
     )
@@ -78,7 +78,7 @@ def test_they_allow_nothing_else(server: Server, role: str) -> None:
 
 def test_init_makes_the_tables_and_can_be_repeated(root: Path, server: Server) -> None:
     """`status` and `doctor` say how the fleet stands then."""
-    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows, pipimem_views cascade")
     runner, named = CliRunner(), ["--workspace", str(root)]
     missing = runner.invoke(command, [*named, "doctor"])
     assert "Run `pipimem fleet init`" in missing.output
@@ -104,7 +104,7 @@ def test_no_words_of_the_talk_are_in_the_database(root: Path, server: Server) ->
 
 def test_the_tables_of_an_older_version_are_replaced(root: Path, server: Server) -> None:
     """`fleet init` makes those of this version; until then a host says so."""
-    server.sql("drop schema if exists pipimem, pipimem_rows cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows, pipimem_views cascade")
     server.sql("create schema pipimem; create table pipimem.channel (id text primary key)")
     with pytest.raises(DatabaseUnavailable, match="Run `pipimem fleet init`"):
         opened(root).commit(adding("one"), NOW)

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.faults.journeys import NOW, adding, opened
 from pipimem.runtime.fleet.overview import fleet_findings, fleet_overview
 from pipimem.state.postgres import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.store.fleet.visits import Visits
 
 
 def test_hosts_leases_and_due_channels(root: Path, database: FleetDatabase) -> None:

@@ -1,21 +1,18 @@
-"""Removes forgotten text from past texts, the archive, and a message of the transcript."""
+"""The archive without what is forgotten, whoever saves it meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.kinds import File, etag
-from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author
 from pipimem.state.changes import ChangeRecord
 from pipimem.state.texts import ETAG_LENGTH
-from pipimem.store.caches.channel_caches import drop_texts
-from pipimem.store.commit.manual_edits import View, removed_again
+from pipimem.store.commit.manual_edits import removed_again
 from pipimem.store.commit.publish import merged_displaced, read_when_closed, temporaries_beside
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.editor_saves import is_recent
@@ -31,12 +28,8 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.disk.syscalls import sync_folder
-from pipimem.store.forget.log_lines import clean_talk
-from pipimem.store.forget.targets import ForgetTargets, without
-from pipimem.store.identity import ChannelFolder
-from pipimem.store.merge.forgotten_lines import without_forgotten_lines
+from pipimem.store.merge.forgotten_lines import mark_of, without_forgotten_lines
 from pipimem.store.merge.three_way import only_added
-from pipimem.store.transcript.log import Transcript
 from pipimem.text.markdown.lines import split_lines
 
 # A person cannot save more often between a reading and the exchange right after it, a script might.
@@ -44,7 +37,7 @@ _ARCHIVE_TRIES = 10
 
 
 def clean_archive(path: Path, root: Path, left: Callable[[str], str]) -> bool:
-    """Brings the archive to `left(text)`; whether it stands so, with nothing beside it.
+    """Bring the archive to `left(text)`; return whether it is so, with nothing beside it.
 
     As in a commit the new text is prepared, the two trade places, and what was displaced is read
     once nobody writes to it. What a person saved there meanwhile is merged, and goes through `left`
@@ -72,7 +65,8 @@ def clean_archive(path: Path, root: Path, left: Callable[[str], str]) -> bool:
 def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
     """Remove forgotten lines that an older buffer of an editor brought back into the archive.
 
-    That is recorded. Looks only where the archive changed since the last look.
+    That is recorded. A line that the notes had since is archived anew, and stays. Looks only where
+    the archive changed since the last look.
     """
     path = working_copy.path(File.ARCHIVE)
     state = working_copy.state
@@ -82,7 +76,10 @@ def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
     counts = [0]
 
     def without_forgotten(text: str) -> str:
-        save = without_forgotten_lines(text, mark[0], "", working_copy.key, state.forgotten_lines)
+        key, forgotten = working_copy.key, state.forgotten_lines
+        marked = {line for line in split_lines(text) if mark_of(key, line) in forgotten}
+        anew = "".join(filter(state.has_line, marked))
+        save = without_forgotten_lines(text, mark[0], anew, key, forgotten)
         counts.append(save.removed)
         return save.text
 
@@ -97,7 +94,7 @@ def clean_archive_again(working_copy: WorkingCopy, now: datetime) -> None:
 
 
 def is_archive_being_saved(path: Path, root: Path) -> bool:
-    """Whether somebody is, or seems to be, halfway through saving the archive."""
+    """Return whether somebody is, or seems to be, halfway through saving the archive."""
     reading = read(path, root)
     if reading is None:
         return False
@@ -107,7 +104,7 @@ def is_archive_being_saved(path: Path, root: Path) -> bool:
 
 
 def _exchange(target: Path, text: str, expected: str) -> Path:
-    """Puts a text in the archive's place; answers with the path where it was prepared.
+    """Put a text in the archive's place; return the path where it was prepared.
 
     The name has the etag of `expected`, the text without the forgotten words that it displaces if
     nobody saves in between: by it the next look tells whether somebody did.
@@ -120,7 +117,7 @@ def _exchange(target: Path, text: str, expected: str) -> Path:
 
 
 def _takes_in(leftover: Path, path: Path, root: Path, left: Callable[[str], str]) -> bool:
-    """Merges what an exchange displaced, here or before a crash, then removes it.
+    """Merge what an exchange displaced, here or before a crash, then remove it.
 
     Returns False, and leaves it where it is, while somebody still writes to it.
     """
@@ -146,7 +143,7 @@ def _takes_in(leftover: Path, path: Path, root: Path, left: Callable[[str], str]
 
 
 def _merged(standing: str, displaced: str, tag: str) -> str:
-    """The archive with what a displaced text has beside it; neither has the forgotten words.
+    """Return the archive with what a displaced text adds; neither has the forgotten words.
 
     `tag` begins the etag of the text that was expected to be displaced. Where the archive is that
     text still, the displaced one differs from it by a person's hand alone; where it is another,
@@ -157,32 +154,3 @@ def _merged(standing: str, displaced: str, tag: str) -> str:
     if etag(standing).startswith(tag):
         return merged_displaced(standing, standing, displaced)
     return only_added(standing, standing, displaced)
-
-
-def lines_removed(text: str, targets: ForgetTargets, key: bytes) -> set[str]:
-    """Return the lines that go from a text."""
-    if not targets.are_in_a_line_of(text):
-        return set()
-    kept = split_lines(without(text, targets, key)[0])
-    return set(filter(str.strip, {*split_lines(text)} - {*kept}))
-
-
-def empty_messages(channel: ChannelFolder, transcript: Transcript, messages: Iterable[str]) -> None:
-    """Empties messages of a channel; they keep their places and ids.
-
-    Each file of the transcript is rewritten whole or not at all. Undo goes on as before. Raises
-    `StoreError`.
-    """
-    targets = ForgetTargets.of((), messages)
-    with channel.lock.held():
-        transcript.take_in_spool()
-        drop_texts(channel.own)
-        clean_talk(transcript, targets, channel.identity.key)
-
-
-def without_what_was_read(_: WorkingCopy, __: View) -> Outcome:
-    """No other text, but what was decided on talk of before is refused from now on.
-
-    Recent questions go, for they may quote what was emptied.
-    """
-    return Outcome({}, delta=Delta(forgets_asked=True))

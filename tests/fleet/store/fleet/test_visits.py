@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 from pipimem.state.postgres import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.store.fleet.visits import Visits
 
 
 @pytest.fixture

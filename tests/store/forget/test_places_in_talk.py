@@ -11,8 +11,8 @@ from pipimem.notes.message import Message
 from pipimem.store.caches import search_index
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.folder_lock import FolderLock, try_lock, unlock
-from pipimem.store.forget import log_lines
-from pipimem.store.forget.log_lines import clean_talk
+from pipimem.store.forget import places
+from pipimem.store.forget.places import Forgetting, Plan
 from pipimem.store.forget.targets import ForgetTargets
 from pipimem.store.transcript.log import LOCK
 
@@ -28,11 +28,18 @@ def spoken(channel: ChannelStore) -> ChannelStore:
     return channel
 
 
+def clean_talk(channel: ChannelStore) -> None:
+    """Forget the code in the talk alone."""
+    with channel.channel_folder.lock.held(), channel.reading() as working_copy:
+        what = Forgetting(working_copy, channel.transcript, Plan(TARGETS))
+        places.in_talk(what, dry_run=False)
+
+
 def test_what_is_said_meanwhile_waits_and_is_kept(
     spoken: ChannelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file is replaced: a line added to the old one would be lost."""
-    real = log_lines.put_whole
+    real = places.put_whole
     later = ChannelStore.open(spoken.workspace, spoken.channel_id, create=False)
     thread = threading.Thread(target=later.append, args=([Message.user("noon", id="a3")],))
 
@@ -43,9 +50,8 @@ def test_what_is_said_meanwhile_waits_and_is_kept(
             time.sleep(0.001)
         real(path, data)
 
-    monkeypatch.setattr(log_lines, "put_whole", put_whole)
-    with spoken.channel_folder.lock.held():
-        clean_talk(spoken.transcript, TARGETS, spoken.key)
+    monkeypatch.setattr(places, "put_whole", put_whole)
+    clean_talk(spoken)
     thread.join()
     said = [(one.id, one.content) for one in spoken.transcript.messages()]
     assert said == [("a1", ""), ("a2", "lunch?"), ("a3", "noon")]
@@ -64,8 +70,7 @@ def test_an_index_of_a_search_goes_with_it(spoken: ChannelStore) -> None:
     """Whoever searched holds the talk's lock alone, and may have written it since others went."""
     index = spoken.folder / ".pipimem" / search_index.NAME
     index.write_bytes(b"the vault code")
-    with spoken.channel_folder.lock.held():
-        clean_talk(spoken.transcript, TARGETS, spoken.key)
+    clean_talk(spoken)
     assert not index.exists()
 
 
@@ -77,9 +82,9 @@ def test_the_talks_lock_is_free_behind_it(
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(log_lines, "put_whole", refuse)
-    with spoken.channel_folder.lock.held(), pytest.raises(OSError, match="No space"):
-        clean_talk(spoken.transcript, TARGETS, spoken.key)
+    monkeypatch.setattr(places, "put_whole", refuse)
+    with pytest.raises(OSError, match="No space"):
+        clean_talk(spoken)
     with FolderLock(spoken.folder / ".pipimem" / LOCK).held(0.0):
         pass
     assert [one.id for one in spoken.append([Message.user("noon", id="a3")])] == ["a3"]

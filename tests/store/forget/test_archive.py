@@ -8,13 +8,15 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from pipimem.errors import StoreError
 from pipimem.notes.kinds import File
-from pipimem.notes.operations import Decision
+from pipimem.notes.message import Message
+from pipimem.notes.operations import Author, Decision
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.files import TEMPORARY
-from pipimem.store.forget import cleaning
-from pipimem.store.forget.verify import traces
+from pipimem.store.forget import archive
+from pipimem.store.forget.traces import traces
 from pipimem.store.history.edit_notices import edit_notices
 
 Add = Callable[..., Decision]
@@ -46,7 +48,7 @@ def save_before_exchange(
     """Lets a person save right before the next exchange of the archive; `kill` ends the process
     after it.
     """
-    real, done = cleaning.displace, []
+    real, done = archive.displace, []
 
     def displace(prepared: Path, target: Path) -> Path | None:
         if not done:
@@ -56,7 +58,7 @@ def save_before_exchange(
             raise KeyboardInterrupt
         return answer
 
-    monkeypatch.setattr(cleaning, "displace", displace)
+    monkeypatch.setattr(archive, "displace", displace)
 
 
 def typed(path: Path) -> None:
@@ -179,7 +181,7 @@ def test_a_script_that_saves_without_pause_is_no_silent_end(
     """The words are back each time: it says that they are not gone, and the next writing takes
     them out.
     """
-    real = cleaning.displace
+    real = archive.displace
 
     def displace(prepared: Path, target: Path) -> Path | None:
         answer = real(prepared, target)
@@ -187,7 +189,7 @@ def test_a_script_that_saves_without_pause_is_no_silent_end(
         return answer
 
     with monkeypatch.context() as patched:
-        patched.setattr(cleaning, "displace", displace)
+        patched.setattr(archive, "displace", displace)
         with pytest.raises(StoreError, match="goes with whatever is written next"):
             forgets(archived, now)
     archived.record_edits(now)
@@ -214,10 +216,16 @@ def test_an_older_buffer_of_the_archive_does_not_bring_it_back(
 
 
 def test_what_is_archived_anew_stays(archived: ChannelStore, now: datetime, add: Add) -> None:
-    """Somebody said it again, and a later block that had it was folded."""
+    """It was learnt again after the forgetting, and then archived; typed by hand it goes."""
     forgets(archived, now)
+    archived.commit(add("the lamp is blue"), now)
+    archived.append([Message.user("his code is 555 0199", id="m9")])
+    archived.commit(replace(add("his code is 555 0199", cursor=1), author=Author.PERSON), now)
     path = archived.folder / File.ARCHIVE
     for process in (archived, ChannelStore.open(archived.workspace, "team", create=False)):
-        path.write_text(path.read_text() + "## May\n\n- the code is 555 0199\n")
+        path.write_text(path.read_text() + "## May\n\n- his code is 555 0199\n")
         process.commit(add("dave likes pie"), now)
-    assert path.read_text() == AFTER + "## May\n\n- the code is 555 0199\n" * 2
+    assert path.read_text() == AFTER + "## May\n\n- his code is 555 0199\n" * 2
+    path.write_text(path.read_text() + "- the code is 555 0199\n")
+    archived.commit(add("erin likes pie"), now)
+    assert path.read_text() == AFTER + "## May\n\n- his code is 555 0199\n" * 2
