@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from os import urandom
@@ -99,14 +99,10 @@ class ChannelState:
         return self.texts.etag(text)
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Return what changes with each change; a `stat`, or a short query.
-
-        While the database of a fleet does not answer, nothing counts as changed.
-        """
-        try:
+        """Return what changes with each change; the last while the database does not answer."""
+        with suppress(DatabaseUnavailable):
             return self.database.stamp()
-        except DatabaseUnavailable:
-            return self._stamp
+        return self._stamp
 
     @contextmanager
     def _reading(self) -> Iterator[Rows | None]:
@@ -137,8 +133,7 @@ class ChannelState:
     def catch_up(self, *, is_writing: bool = False) -> None:
         """Read what other processes changed; the same stamp says that they did nothing.
 
-        Where the database of a fleet does not answer, what was read last counts; a writer gets
-        `DatabaseUnavailable` instead.
+        What was read last counts where the database does not answer; a writer gets that error.
         """
         try:
             stamp = self.database.stamp()
@@ -294,7 +289,7 @@ class ChannelState:
     def _changes(self, rows: Rows, after: int) -> list[ChangeRecord]:
         files: dict[int, dict[File, FileChange]] = {}
         for number, *version in rows.all(_VERSIONS_AFTER, after):
-            files.setdefault(number, {})[File(version[0])] = _file_change(version[1:])
+            files.setdefault(number, {})[File(version[0])] = FileChange.of_columns(version[1:])
         return [_change(row, files.get(row[0], {})) for row in rows.all(_CHANGES_AFTER, after)]
 
     def archived_with(self, file: File) -> ChangeRecord | None:
@@ -503,7 +498,7 @@ class ChannelState:
                 *(change.sequence, change.id, change.time, change.task, str(change.author), detail),
             )
             for file, each in change.files.items():
-                rows.run(_ADD_VERSION, change.sequence, str(file), *_columns(each))
+                rows.run(_ADD_VERSION, change.sequence, str(file), *each.columns)
                 rows.run("delete from head where file = ?", str(file))
                 rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
             write_ledger(rows, ledger, after, change.delta)
@@ -574,7 +569,7 @@ def _newest(rows: Rows) -> int:
 
 def _versions(rows: Rows, file: File) -> list[FileChange]:
     """Return the changes of a file, newest first."""
-    return [_file_change(row) for row in rows.all(_VERSIONS_OF, str(file))]
+    return [FileChange.of_columns(row) for row in rows.all(_VERSIONS_OF, str(file))]
 
 
 def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
@@ -590,15 +585,6 @@ def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
     for file, etag in rows.all("select file, etag from head"):
         if etag in renamed:
             rows.run("update head set etag = ? where file = ?", renamed[etag], file)
-
-
-def _columns(change: FileChange) -> tuple[object, ...]:
-    return change.before, change.after, change.displaces, change.saved, int(change.on_disk)
-
-
-def _file_change(row: Sequence[object]) -> FileChange:
-    before, after, displaces, saved, on_disk = row
-    return FileChange(str(before), str(after), str(displaces), str(saved), on_disk=bool(on_disk))
 
 
 def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:

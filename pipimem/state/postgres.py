@@ -187,7 +187,7 @@ class FleetDatabase:
         return DatabaseUnavailable(self._reason)
 
 
-class Held(NamedTuple):
+class HeldFence(NamedTuple):
     """A lock that a thread holds: its name in the database, and the number of the hold."""
 
     name: str
@@ -224,7 +224,7 @@ class PostgresDatabase(Struct, frozen=True):
     name: str
     owner: bytes
     before: SqliteDatabase
-    held: Callable[[], Sequence[Held]] | None = None
+    held: Callable[[], Sequence[HeldFence]] | None = None
 
     def stamp(self) -> tuple[int, ...] | None:
         """Return when the last transaction was, and how many there were; `None` for none.
@@ -308,7 +308,7 @@ class PostgresDatabase(Struct, frozen=True):
         return f"{how}; {setting.as_string()}"
 
 
-def _check(connection: _Connection, name: str, held: Sequence[Held]) -> None:
+def _check(connection: _Connection, name: str, held: Sequence[HeldFence]) -> None:
     """Lock the row of a lease. Raises `LockLost` where it, or that of a job, is not held."""
     if not held or held[0].name != name:
         raise LockLost(f"The lock {name} is not held.")

@@ -20,7 +20,7 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.settings import FleetSettings
 from pipimem.state.channel_state import SCHEMA
 from pipimem.state.lease import Leases, WriteLease
-from pipimem.state.postgres import FleetDatabase, Held, PostgresDatabase
+from pipimem.state.postgres import FleetDatabase, HeldFence, PostgresDatabase
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.fencing import (
@@ -184,9 +184,9 @@ class Fleet:
             return self._threads.setdefault(name, threading.Lock())
 
 
-def _held(name: str) -> Sequence[Held]:
+def _held(name: str) -> Sequence[HeldFence]:
     """Return what this thread holds, if the lock of a name is the first of it."""
-    held = [Held(hold.name, hold.fence) for hold in holds()]
+    held = [HeldFence(hold.name, hold.fence) for hold in holds()]
     return held if held and held[0].name == name else ()
 
 

@@ -12,7 +12,7 @@ from pipimem.errors import DatabaseUnavailable, LockLost, LockTimeout
 from pipimem.notes.message import Message
 from pipimem.settings import FleetSettings, Settings
 from pipimem.state.channel_state import SCHEMA
-from pipimem.state.postgres import FleetDatabase, Held, PostgresDatabase, tables_of
+from pipimem.state.postgres import FleetDatabase, HeldFence, PostgresDatabase, tables_of
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
@@ -67,7 +67,7 @@ def rows_of(
 ) -> PostgresDatabase:
     """The rows of a channel, whose lock this thread says that it holds."""
     before = SqliteDatabase(tmp_path / name / "state.db", SCHEMA, name)
-    held = (Held(name, fence),)
+    held = (HeldFence(name, fence),)
     return PostgresDatabase(database, SCHEMA, name, owner, before, lambda: held)
 
 
