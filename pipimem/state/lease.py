@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -189,6 +190,6 @@ class Leases:
             if lease.id in renewed:
                 lease.until = max(lease.until, sent + self.seconds)
             if renewed.get(lease.id) and lease.id in self._stops:
-                with suppress(RuntimeError):  # its event loop may be closed by now
+                with suppress(RuntimeError, CancelledError):  # its event loop may be closed by now
                     self._stops[lease.id]()
         return len(renewed) == len(held)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import partial
-from types import ModuleType
 
 import click
 
 from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import Failed, note, say
-from pipimem.cli.running import run
-from pipimem.errors import SettingsError
 from pipimem.runtime.opened_parts import WorkspaceStore
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
@@ -38,8 +34,10 @@ def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:
     """
     if not _ROLE.fullmatch(role):
         raise click.UsageError("--role takes small letters, digits and _.")
+    from pipimem.runtime.fleet.overview import tables_sql  # of a fleet alone
+
     if prints:
-        click.echo(_job_queue().tables_sql(role))
+        click.echo(tables_sql(role))
         return
     fleet = chosen.store().fleet
     if fleet is None:
@@ -49,20 +47,9 @@ def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:
         say(f"the state of {count} channels lies in the workspace")
         note("take database out of [fleet] in pipimem.toml, then start one host")
         return
-    run(partial(_job_queue().make_tables, fleet.database))
+    fleet.make_tables()
     say("the tables are there")
     note(_next(chosen.store()))
-
-
-def _job_queue() -> ModuleType:
-    """Return the module that asks Procrastinate. Raises `SettingsError` without it."""
-    try:
-        from pipimem.runtime.fleet import job_queue
-    except ImportError as error:
-        raise SettingsError(
-            "The tables of [fleet] need Procrastinate: pip install 'pipimem[fleet]'"
-        ) from error
-    return job_queue
 
 
 def _next(workspace: WorkspaceStore) -> str:

@@ -148,6 +148,10 @@ class Fleet:
         before = SqliteDatabase(self.root / ".pipimem" / "state.db", WORKSPACE)
         return PostgresDatabase(self.database, WORKSPACE, f"{self.name}/workspace", b"", before)
 
+    def make_tables(self) -> None:
+        """Make the tables where they are missing. Raises `DatabaseUnavailable`."""
+        self.database.create(SCHEMA, WORKSPACE)
+
     def revalidate(self, folder: Path) -> None:
         """Have the file system ask its server for the files of a channel."""
         revalidate(tuple(folder / name for name in _FILES))

@@ -10,8 +10,8 @@ from msgspec import Struct
 from pipimem.state.postgres import FleetDatabase
 from pipimem.state.rows import Row
 
-# A channel that was claimed is due again after so many seconds, should its claimer have died.
-_CLAIMED_FOR = 600.0
+CLAIMED_FOR = 60.0
+"""A channel that was claimed is due again after so many seconds, if its claimer died."""
 _CLAIM = """
     with due as (
         select id from pipimem.visit where workspace = %(workspace)s and due <= now()
@@ -41,7 +41,7 @@ _MARK = """
     returning id
 """
 _WAITING = """
-    select count(*), min(due) from pipimem.visit
+    select count(*), count(*) filter (where due < now() - interval '5 minutes') from pipimem.visit
     where workspace = %(workspace)s and due <= now()
 """
 # So many marks a statement: 100 KB.
@@ -61,10 +61,10 @@ class Visits(Struct, frozen=True):
     def claim(self, most: int) -> list[str]:
         """The folders of up to `most` channels that are due, the longest due first.
 
-        No other host is given them. They are due again after ten minutes unless `set` says
+        No other host is given them. They are due again after a minute unless `set` says
         otherwise.
         """
-        values = {"most": most, "seconds": _CLAIMED_FOR}
+        values = {"most": most, "seconds": CLAIMED_FOR}
         return [folder for (folder,) in self._rows(_CLAIM, values)]
 
     def set(self, folder: str, seconds: float | None) -> None:
@@ -92,10 +92,10 @@ class Visits(Struct, frozen=True):
             found += [folder for (folder,) in self._rows(_MARK, values)]
         return found
 
-    def waiting(self) -> tuple[int, datetime | None]:
-        """How many channels are due by now, and since when the oldest is."""
-        ((count, oldest),) = self._rows(_WAITING, {})
-        return count, oldest
+    def waiting(self) -> tuple[int, int]:
+        """How many channels are due by now, and how many since five minutes or longer."""
+        ((due, late),) = self._rows(_WAITING, {})
+        return due, late
 
     def _rows(self, statement: str, values: Mapping[str, object]) -> list[Row]:
         return self.database.rows(statement, {**values, "workspace": self.workspace})

@@ -11,18 +11,9 @@ from click.testing import CliRunner
 from pipimem import Message
 from pipimem.cli.commands import pipimem as command
 from pipimem.errors import DatabaseUnavailable
-from pipimem.runtime.fleet.job_queue import JobQueue, tables_sql
-from pipimem.runtime.fleet.overview import fleet_overview
+from pipimem.runtime.fleet.overview import fleet_overview, tables_sql
 from pipimem.state.postgres import FleetDatabase
 from pipimem.store.workspace import WorkspaceStore
-
-pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-def anyio_backend() -> str:
-    """Procrastinate runs on asyncio alone."""
-    return "asyncio"
 
 
 @pytest.fixture
@@ -43,29 +34,19 @@ def in_fleet(root: Path, address: str) -> None:
     (root / "pipimem.toml").write_text(f'[fleet]\ndatabase = "{address}"\nlease_seconds = 1\n')
 
 
-async def test_the_least_rights_are_enough(tmp_path: Path, role: str) -> None:
-    """Locks, usage, due times, and jobs from queueing to the end."""
+def test_the_least_rights_are_enough(tmp_path: Path, role: str) -> None:
+    """Locks, notes, forgetting, usage, and due times."""
     root = tmp_path / "bot"
     in_fleet(root, role)
     store = opened(root)
     store.commit(adding("the least is enough"), NOW)
+    store.forget("least", keep_transcript=False, now=NOW)
     assert store.workspace.usage_store.held() == {}
     fleet = store.workspace.fleet
     assert fleet is not None
-    done: list[str] = []
-
-    async def run(folder: str, kind: str) -> None:
-        done.append(f"{folder} {kind}")
-
-    queue = JobQueue.of(role, fleet.name, run)
-    async with queue.app.open_async():
-        assert await queue.defer("team", ("tidy",)) == 1
-        assert await queue.rescue() == 0
-        await queue.app.run_worker_async(
-            queues=[f"pipimem {fleet.name}"], wait=False, install_signal_handlers=False
-        )
-    assert done == ["team tidy"]
-    assert fleet_overview(fleet).waiting == 0
+    fleet.visits.set("team", -1)
+    assert fleet.visits.claim(1) == ["team"]
+    assert fleet_overview(fleet).due == 0
 
 
 def test_they_allow_nothing_else(server: Server, role: str) -> None:
@@ -87,12 +68,12 @@ def test_init_makes_the_tables_and_can_be_repeated(root: Path, server: Server) -
         assert made.exit_code == 0, made.output
     opened(root).commit(adding("one"), NOW)
     stands = runner.invoke(command, [*named, "status"])
-    assert "0 channels are due, 0 jobs wait, 0 are under way, 0 workers" in stands.output
+    assert "0 channels are due, 0 for 5 minutes or longer" in stands.output
     assert ": 0 leases, last lease until" in stands.output
 
 
-def test_no_words_of_the_talk_are_in_the_database(root: Path, server: Server) -> None:
-    """A dump has notes, but of the talk nothing."""
+def test_the_transcript_is_not_in_the_database(root: Path, server: Server) -> None:
+    """A dump has the notes, but not the transcript."""
     store = opened(root)
     store.append([Message.user("the zebra sleeps in the cellar")])
     store.commit(adding("the kiln is fired on Mondays"), NOW)
