@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from msgspec import Struct, field
@@ -28,17 +28,6 @@ class FileChange(Struct, frozen=True):
     displaces: str = ""
     saved: str = ""
     on_disk: bool = True
-
-    @property
-    def columns(self) -> tuple[object, ...]:
-        """The values of a row."""
-        return self.before, self.after, self.displaces, self.saved, int(self.on_disk)
-
-    @classmethod
-    def of_columns(cls, row: Sequence[object]) -> FileChange:
-        """Return the change that a row has."""
-        before, after, displaces, saved, on_disk = row
-        return cls(str(before), str(after), str(displaces), str(saved), on_disk=bool(on_disk))
 
 
 class RefusedLine(Struct, frozen=True):

@@ -12,19 +12,23 @@ from os import urandom
 
 from msgspec.structs import replace
 
-from pipimem.errors import CommitUnsure, DamagedState, DatabaseUnavailable, LockLost
+from pipimem.errors import (
+    CommitUnsure,
+    DamagedState,
+    DatabaseUnavailable,
+    LockLost,
+    LockTimeout,
+)
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger
-from pipimem.notes.operations import Author
 from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
-from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.change_rows import changes_after, put_change, versions_of
+from pipimem.state.changes import FORGET, ChangeRecord
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
-from pipimem.state.rows import Database, Row, Rows, Schema, shown_value
+from pipimem.state.rows import Database, Rows, Schema, shown_value
 from pipimem.state.texts import Texts
-from pipimem.text import json_lines
 from pipimem.text.dates.bounds import later
-from pipimem.text.json_codec import CodecError, decoded, encoded
 from pipimem.text.markdown.line_edits import shared_ends
 
 _log = logging.getLogger("pipimem")
@@ -51,6 +55,7 @@ _MARKS_KEPT = 30 * 24 * 3600 * 10**9
 # Undo is promised for this long, within this size: about 20 MB a file.
 _KEPT = timedelta(days=30)
 _LARGEST = 60_000_000
+_SMALL = 4_000_000
 _PRUNED = "pruned"
 _PLAN = "forgetting"
 # What may hold a text; those of `line` are in the texts, too, and may be of no text any more.
@@ -141,6 +146,10 @@ class ChannelState:
                 return
             with self._reading() as rows:
                 self._read(rows)
+        except LockTimeout:
+            if not self._is_read:
+                raise
+            return  # another process is in the middle of a transaction: what was read serves
         except DamagedState as error:
             _log.warning("%s", error)
             stamp = self.database.stamp()
@@ -161,7 +170,7 @@ class ChannelState:
             return
         self.is_lost = False
         known = self.ledger.sequence
-        fresh = self._changes(rows, known) if 0 < known <= newest else []
+        fresh = changes_after(rows, known) if 0 < known <= newest else []
         if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
             self._reset(stored_ledger(rows, newest))
         for change in fresh:
@@ -235,7 +244,7 @@ class ChannelState:
     ) -> Iterator[tuple[Sequence[int], bool]]:
         is_older = not before
         passed: set[str] = set()
-        versions = _versions(rows, file)
+        versions = versions_of(rows, file)
         for place, version in enumerate(versions):
             is_fresh = version.on_disk and version.after not in passed
             if is_older and is_fresh and (place > 0 or is_placed):
@@ -257,7 +266,7 @@ class ChannelState:
     def count_unplaced(self, file: File) -> int:
         """Return how many changes, from the newest but one on, left texts that a file never had."""
         with self._reading() as rows:
-            versions = _versions(rows, file)[1:] if rows else []
+            versions = versions_of(rows, file)[1:] if rows else []
         placed = (number for number, version in enumerate(versions) if version.on_disk)
         return next(placed, len(versions))
 
@@ -276,7 +285,7 @@ class ChannelState:
             number = rows.all(_NUMBER_OF, str(file), etag)[0][0] if rows else None
             if rows is None or number is None:
                 return None
-            found = [each for each in self._changes(rows, number - 1) if each.sequence == number]
+            found = [each for each in changes_after(rows, number - 1) if each.sequence == number]
         return found[0] if found else None
 
     # ── changes ──────────────────────────────────────────────────────────────────────────────────
@@ -284,13 +293,7 @@ class ChannelState:
     def changes(self, after: int = 0) -> list[ChangeRecord]:
         """Return the changes that are kept, oldest first; those after a number."""
         with self._reading() as rows:
-            return self._changes(rows, after) if rows else []
-
-    def _changes(self, rows: Rows, after: int) -> list[ChangeRecord]:
-        files: dict[int, dict[File, FileChange]] = {}
-        for number, *version in rows.all(_VERSIONS_AFTER, after):
-            files.setdefault(number, {})[File(version[0])] = FileChange.of_columns(version[1:])
-        return [_change(row, files.get(row[0], {})) for row in rows.all(_CHANGES_AFTER, after)]
+            return changes_after(rows, after) if rows else []
 
     def archived_with(self, file: File) -> ChangeRecord | None:
         """Return the change that left the newest text of a file if it archived something."""
@@ -353,7 +356,7 @@ class ChannelState:
     def prune(self, now: datetime) -> None:
         """Drop what is older than 30 days, once a day; of much that is younger a text a day stays.
 
-        The caller holds the lock.
+        A small past is kept whatever its age. The caller holds the lock.
         """
         today = now.date().isoformat()
         if self._pruned == today or self.ledger.sequence == 0:
@@ -363,9 +366,12 @@ class ChannelState:
             if get_value(rows, _PRUNED) == {"day": today}:
                 return
             put_value(rows, _PRUNED, {"day": today})
+            size = self._size(rows)
+            if size < _SMALL:
+                return
             first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
             self._drop_before(rows, self.ledger.sequence if first is None else int(first))
-            if self._size(rows) > _LARGEST:
+            if size > _LARGEST:
                 self._keep_one_a_day(rows, today)
             self.texts.drop_unused(rows)
 
@@ -390,6 +396,32 @@ class ChannelState:
     def _size(self, rows: Rows) -> int:
         """Return about how many bytes the past texts have."""
         return sum(int(rows.all(statement)[0][0]) for statement in _SIZES)
+
+    def fill(
+        self,
+        ledger: Ledger,
+        changes: Sequence[ChangeRecord],
+        texts: Iterable[str],
+        forgotten: Mapping[str, int],
+        plan: Mapping[str, object] | None,
+    ) -> None:
+        """Write what an older format kept into a new database, in one transaction.
+
+        `ledger` is that of the newest change, `texts` those that the changes name. `forgotten` has
+        when each line was forgotten, and `plan` is that of a forgetting that has not ended.
+        """
+        with self._writing() as rows:
+            for text in texts:
+                self.texts.put(rows, text)
+            for change in changes:
+                put_change(rows, replace(change, id=urandom(8).hex()))
+            whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
+            write_ledger(rows, Ledger(), ledger, whole)
+            rows.run_many(_ADD_FORGOTTEN, forgotten.items())
+            put_value(rows, _PLAN, plan)
+        self._is_read = False
+        self.texts.clear()
+        self.catch_up()
 
     # ── forgetting ───────────────────────────────────────────────────────────────────────────────
 
@@ -462,7 +494,7 @@ class ChannelState:
         rows.run("delete from forgotten_line where time < ?", now - _MARKS_KEPT)
         rows.run_many("delete from forgotten_line where mark = ?", fresh)
         rows.run_many(
-            "insert into forgotten_line (mark, time) values (?, ?)",
+            _ADD_FORGOTTEN,
             [(mark, now) for (mark,) in fresh],
         )
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
@@ -491,16 +523,7 @@ class ChannelState:
     def _put(self, rows: Rows, ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
         for change in changes:
             after = ledger.after(change.delta, change.sequence)
-            detail = json_lines.line(encoded(change))
-            rows.run(
-                "insert into change (number, id, time, task, author, detail) "
-                "values (?, ?, ?, ?, ?, ?)",
-                *(change.sequence, change.id, change.time, change.task, str(change.author), detail),
-            )
-            for file, each in change.files.items():
-                rows.run(_ADD_VERSION, change.sequence, str(file), *each.columns)
-                rows.run("delete from head where file = ?", str(file))
-                rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
+            put_change(rows, change)
             write_ledger(rows, ledger, after, change.delta)
             ledger = after
         return ledger
@@ -513,22 +536,9 @@ class ChannelState:
         return found == [(change.id,)]
 
 
-_VERSIONS_AFTER = (
-    "select number, file, before, after, displaces, saved, on_disk from version where number > ?"
-)
-_VERSIONS_OF = (
-    "select before, after, displaces, saved, on_disk from version where file = ? "
-    "order by number desc"
-)
-_CHANGES_AFTER = (
-    "select number, id, time, task, author, detail from change where number > ? order by number"
-)
 _NUMBER_OF = "select max(number) from version where file = ? and after = ?"
 _NEVER_PLACED = "update version set on_disk = 0 where file = ? and after = ?"
-_ADD_VERSION = (
-    "insert into version (number, file, before, after, displaces, saved, on_disk) "
-    "values (?, ?, ?, ?, ?, ?, ?)"
-)
+_ADD_FORGOTTEN = "insert into forgotten_line (mark, time) values (?, ?)"
 _FIRST_SINCE = "select min(number) from change where substr(time, 1, 10) >= ?"
 _DROP_TEXTS = (
     "delete from text where etag not in (select etag from head) "
@@ -567,11 +577,6 @@ def _newest(rows: Rows) -> int:
     return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
 
 
-def _versions(rows: Rows, file: File) -> list[FileChange]:
-    """Return the changes of a file, newest first."""
-    return [FileChange.of_columns(row) for row in rows.all(_VERSIONS_OF, str(file))]
-
-
 def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
     """Give texts that were edited their new etags wherever they are named."""
     if not renamed:
@@ -585,13 +590,3 @@ def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
     for file, etag in rows.all("select file, etag from head"):
         if etag in renamed:
             rows.run("update head set etag = ? where file = ?", renamed[etag], file)
-
-
-def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
-    number, name, when, task, author, detail = row
-    fields = json_lines.value(bytes(detail)) or {}
-    fields |= {"sequence": number, "id": name, "time": when, "task": task, "author": author}
-    try:
-        return replace(decoded(ChangeRecord, fields), files=files)
-    except CodecError:  # written by a newer version with other values; what it did is kept
-        return ChangeRecord(number, when, task, Author(author), files=files, id=name)

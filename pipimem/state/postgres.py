@@ -15,6 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from weakref import finalize
 
@@ -286,8 +287,11 @@ class PostgresDatabase(Struct, frozen=True):
                     copy_tables(rows, copy, self.schema)
 
     def contents(self) -> bytes:
-        """Return nothing: the rows are all that a client sees of the server's files."""
-        return b""
+        """Return the bytes of a `state.db` with the rows; nothing where there are none."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "state.db"
+            self.copy_to(path)
+            return SqliteDatabase(path, self.schema, self.before.owner).contents()
 
     def damage(self) -> str:
         """Return nothing: the server checks its own files."""

@@ -66,12 +66,6 @@ class Database(Protocol):
     def damage(self) -> str:
         """Return what the database's own check finds wrong with it; empty for nothing."""
 
-    def contents(self) -> bytes:
-        """Return the bytes of the database, as far as this program can see them."""
-
-    def copy_to(self, path: Path) -> None:
-        """Write a whole copy as a new `state.db`."""
-
     def set_aside(self) -> None:
         """Give a damaged database another name, so that the next writer begins a new one."""
 
@@ -96,3 +90,13 @@ def texts_in(value: object) -> Iterator[str]:
     if isinstance(value, list):
         for part in value:
             yield from texts_in(part)
+
+
+class StoredDatabase(Database, Protocol):
+    """A database that outlasts the process."""
+
+    def contents(self) -> bytes:
+        """Return the bytes of a `state.db` with its rows; nothing where there are none."""
+
+    def copy_to(self, path: Path) -> None:
+        """Write a whole copy as a new `state.db`."""

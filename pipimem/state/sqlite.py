@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import sqlite3
+import stat
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from pipimem.state.rows import Row, Rows, Schema, Values
 
 # A writer holds the channel's lock, so nobody else writes; readers are done in milliseconds.
 _SECONDS = 30.0
+# A transaction keeps readers out for its last milliseconds, one of a stopped process for longer.
+_READING_SECONDS = 2.0
 # With `full` a power cut takes the newest transaction back: the removal of the rollback journal is
 # not synced. `secure_delete` writes zeros over what is deleted; without `temp_store` and
 # `cache_spill` a part of a text might be written elsewhere first, or half a transaction before its
@@ -228,13 +231,21 @@ class SqliteDatabase(Struct, frozen=True):
 
     def _connect(self, mode: str) -> sqlite3.Connection:
         address = f"{self.path.absolute().as_uri()}?mode={mode}"
-        return sqlite3.connect(address, timeout=_SECONDS, isolation_level=None, uri=True)
+        seconds = _SECONDS if mode == "rwc" else _READING_SECONDS
+        return sqlite3.connect(address, timeout=seconds, isolation_level=None, uri=True)
 
     def _has_content(self) -> bool:
+        """Whether the file is there, and not empty. Raises `StoreError` for what is no file."""
         try:
-            return self.path.stat().st_size > 0
+            status = self.path.stat()
         except (FileNotFoundError, NotADirectoryError):
             return False
+        if not stat.S_ISREG(status.st_mode):
+            raise StoreError(
+                f"{self.path} is no file, where a database of ours belongs. Move it away and try "
+                "again; a new file is made where needed."
+            )
+        return status.st_size > 0
 
     @contextmanager
     def _errors(self, action: str) -> Iterator[None]:
@@ -250,10 +261,47 @@ class SqliteDatabase(Struct, frozen=True):
                 raise DamagedState(_damaged(self.path)) from error
             if _code(error) == sqlite3.SQLITE_BUSY:
                 raise LockTimeout(
-                    f"Cannot {action} {self.path}: another program has held it for "
-                    f"{_SECONDS:.0f} s. Close what has the file open."
+                    f"Cannot {action} {self.path}: another process holds it, and does not go on. "
+                    "End the process that has it open, or let it continue."
                 ) from error
             raise StoreError(f"Cannot {action} {self.path}: {_reason(error)}") from error
+
+
+class MemoryDatabase(Struct):
+    """A database in memory, for what an older format keeps in files. Nothing reaches the disk.
+
+    `stamped` returns the stamp of these files.
+    """
+
+    schema: Schema
+    stamped: Callable[[], tuple[int, ...]]
+    _db: sqlite3.Connection | None = None
+
+    def stamp(self) -> tuple[int, ...] | None:
+        """Return the stamp of the files that it was filled from."""
+        return self.stamped()
+
+    @contextmanager
+    def reading(self) -> Iterator[Rows | None]:
+        """Yield the rows; `None` before it is filled."""
+        yield None if self._db is None else _SqliteRows(self._db)
+
+    @contextmanager
+    def writing(self) -> Iterator[Rows]:
+        """Yield the rows of a new database."""
+        # Threads use it one after the other: whoever reads a channel holds its mutex.
+        db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        for statement in self.schema.tables:
+            db.execute(statement)
+        yield _SqliteRows(db)
+        self._db = db
+
+    def damage(self) -> str:
+        """Return that nothing is wrong: memory does not rot."""
+        return ""
+
+    def set_aside(self) -> None:
+        """Do nothing: there is no file."""
 
 
 class _SqliteRows:

@@ -307,7 +307,8 @@ class ChannelStore:
     @raises_store_error
     def _append(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         self._opened.make_for_talk()
-        return self.transcript.append(messages, after=self._opened.newest_message())
+        with self._opened.beside_older_writers():
+            return self.transcript.append(messages, after=self._opened.newest_message())
 
     def touch_recalls(self, ids: Iterable[str], when: datetime, asked: Asked | None = None) -> None:
         """Counts a recall of these entries, and keeps the question, until a commit or `close`.

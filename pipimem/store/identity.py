@@ -60,19 +60,21 @@ class Kept(Struct, frozen=True):
     """What of a channel's ledger stands in `channel.json`, for the loss of its state.
 
     `tombstones` have by name the number of the newest message that a text is not learnt from.
-    `has_state` is whether the channel had a state.
+    `newest` is the greatest number of a message in the ledger. `has_state` is whether the channel
+    had a state.
     """
 
     cursor: int = 0
     tombstones: Mapping[str, int] = {}
     has_state: bool = False
+    newest: int = 0
 
     @classmethod
     def of(cls, ledger: Ledger) -> Kept:
         """Return what is kept of a ledger."""
         stones = ledger.tombstones.items()
         upto = {name: stone.upto for name, stone in stones}
-        return cls(ledger.cursor, upto, has_state=ledger.sequence > 0)
+        return cls(ledger.cursor, upto, ledger.sequence > 0, ledger.newest_message)
 
     @property
     def ledger(self) -> Ledger:
@@ -95,6 +97,7 @@ class _Saved:
     cursor: int = 0
     tombstones: Mapping[str, int] = field(default_factory=dict)
     has_state: bool = False
+    newest: int = 0
 
 
 def load(folder: Path) -> Identity | None:
@@ -136,7 +139,7 @@ def _loaded(folder: Path) -> tuple[Identity, Kept] | None:
             "ids, and what was forgotten or deleted by hand may be learnt again from older talk."
         ) from error
     identity = Identity(saved.id, saved.kind, saved.title, key, saved.format)
-    return identity, Kept(saved.cursor, saved.tombstones, saved.has_state)
+    return identity, Kept(saved.cursor, saved.tombstones, saved.has_state, saved.newest)
 
 
 def save(folder: Path, identity: Identity, kept: Kept) -> None:
@@ -158,6 +161,7 @@ def write(folder: Path, identity: Identity, kept: Kept) -> None:
         kept.cursor,
         kept.tombstones,
         kept.has_state,
+        kept.newest,
     )
     put_whole(_path(folder), json_lines.line(encoded(saved)))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from msgspec import structs
@@ -26,7 +27,8 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import UNKNOWN, Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
-from pipimem.state.channel_state import ChannelState
+from pipimem.state.channel_state import SCHEMA, ChannelState
+from pipimem.state.sqlite import MemoryDatabase
 from pipimem.state.texts import Texts
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
@@ -42,6 +44,8 @@ from pipimem.store.identity import FORMAT, ChannelFolder, Identity, Kept
 from pipimem.store.moved import refuse_moved
 from pipimem.store.off_the_record import OffTheRecord
 from pipimem.store.transcript.log import LOCK, PATIENCE, Transcript
+from pipimem.store.upgrade.old_state import has_old_state
+from pipimem.store.upgrade.takeover import old_stamp, read_into, take_over
 from pipimem.store.workspace import WorkspaceStore
 
 _log = logging.getLogger("pipimem")
@@ -66,6 +70,8 @@ class OpenedChannel:
     working_copy: WorkingCopy | None = None
     # Whether this object has held the lock to write.
     has_written: bool = False
+    # Of the files of an older format, where the state is read from these.
+    _old_stamp: tuple[int, ...] | None = None
 
     @classmethod
     def open(
@@ -111,18 +117,14 @@ class OpenedChannel:
             return state.ledger
 
     def newest_message(self) -> int:
-        """The greatest number of a message that the ledger has; 0 where it cannot be read.
+        """Return the greatest number of a message that the ledger has; 0 where it is unknown.
 
-        Waits for no commit: while another thread is at work here, the files are read beside it.
+        It is that of the newest commit or an earlier one: whoever appends waits for no transaction.
         """
-        # A damaged journal is reported where it is needed; the talk must reach the disk.
+        # A damaged file is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):
-            if not self.mutex.acquire(blocking=False):
-                return self._loaded_state().ledger.newest_message
-            try:
-                return self.ledger.newest_message
-            finally:
-                self.mutex.release()
+            kept = identity.load_kept(self.channel_folder.folder)
+            return kept.newest if kept else 0
         return 0
 
     @property
@@ -228,16 +230,41 @@ class OpenedChannel:
         with suppress(DatabaseUnavailable, LockTimeout):
             self.make_channel(self.patience)
 
+    @contextmanager
+    def beside_older_writers(self) -> Iterator[None]:
+        """Hold the lock of a channel that was not taken over yet.
+
+        An older pipimem that waits for it adds talk under it, and would give a number twice.
+        """
+        is_same_lock = self.transcript.spool is not None
+        if is_same_lock or self.has_written or not has_old_state(self.channel_folder.own):
+            yield
+            return
+        with self.channel_folder.lock.held():
+            yield
+
     def _refuse_moved(self) -> None:
         refuse_moved(self.channel_folder.own, self.channel_folder.identity.id)
 
     def loaded(self) -> WorkingCopy:
-        """The working copy, read at its first use."""
+        """The working copy, read at its first use.
+
+        That of a channel of an older format is read into memory, again after each change.
+        """
+        if self._old_stamp and self._old_stamp != old_stamp(self.channel_folder.own):
+            self.working_copy, self._old_stamp = None, None
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
             beside = self.transcript.spool.watched if self.transcript.spool else ()
+            revalidate = self.workspace.revalidate
+            state, old_tags = self._loaded_state(), {}
+            if not state.ledger.sequence and has_old_state(self.channel_folder.own):
+                self._old_stamp = old_stamp(self.channel_folder.own)
+                memory = MemoryDatabase(SCHEMA, partial(old_stamp, self.channel_folder.own))
+                state = ChannelState(memory, Texts(key), self._concluded)
+                old_tags = read_into(state, folder, self.root)
             self.working_copy = WorkingCopy(
-                folder, self.root, key, self._loaded_state(), beside, self.workspace.revalidate
+                folder, self.root, key, state, beside, revalidate, old_tags
             )
         return self.working_copy
 
@@ -291,9 +318,10 @@ class OpenedChannel:
 
         `None` while an editor is saving.
         """
-        working_copy = self.loaded()
         if not self.has_written:
+            self._take_over(now)
             sweep(self.channel_folder.own)
+        working_copy = self.loaded()
         working_copy.state.catch_up(is_writing=True)
         self._tell_of_loss(working_copy.state)
         found = {file: working_copy.read_now(file) for file in NOTE_FILES}
@@ -310,6 +338,17 @@ class OpenedChannel:
         clean_archive_again(working_copy, now)
         self.has_written = True
         return working_copy
+
+    def _take_over(self, now: datetime) -> None:
+        """Take the state of an older format over, if there is one. The caller holds the lock."""
+        own, folder = self.channel_folder.own, self.channel_folder.folder
+        if not has_old_state(own):
+            return
+        self.working_copy, self._old_stamp = None, None
+        state = self._loaded_state()
+        unknown = Kept(cursor=self.transcript.last_number).ledger
+        take_over(state, folder, self.root, now, unknown)
+        self.channel_folder.keep_ledger(state.ledger)
 
     def after_writing(self, now: datetime) -> None:
         """Write to `channel.json` what must outlast the state, and prune that, once a day.

@@ -18,7 +18,7 @@ from pipimem.errors import ChannelError, StoreError, UnreadableNote, WorkspaceEr
 from pipimem.notes.usage import Usage
 from pipimem.settings import FleetSettings, Settings, settings_from
 from pipimem.state.channel_state import SCHEMA
-from pipimem.state.rows import Database
+from pipimem.state.rows import StoredDatabase
 from pipimem.state.schedule import Problem
 from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store import identity
@@ -128,7 +128,7 @@ class WorkspaceStore:
         """Where talk waits while a channel cannot be written to; `None` on one host."""
         return self.fleet.spool_in(folder) if self.fleet else None
 
-    def database_of(self, own: Path, channel: Identity) -> Database:
+    def database_of(self, own: Path, channel: Identity) -> StoredDatabase:
         """The database of the state of a channel whose `.pipimem/` is `own`."""
         if self.fleet is not None:
             return self.fleet.database_of(own, channel.id, channel.key)
@@ -315,7 +315,7 @@ class WorkspaceStore:
         return self.root / ".pipimem"
 
 
-def _move_rows(database: Database, own: Path) -> None:
+def _move_rows(database: StoredDatabase, own: Path) -> None:
     """Write a database into a `state.db`, then remove its rows."""
     draft = own / "state.db.new"
     draft.unlink(missing_ok=True)

@@ -183,7 +183,10 @@ async def test_a_turn_reads_only_and_asks_no_model(
 
 
 async def test_broken_memory_spoils_no_turn(workspace: Path) -> None:
-    """`before_turn` and `before_compaction` return; the turn says what is broken."""
+    """`before_turn` and `before_compaction` return; the turn says what is broken.
+
+    A folder in the place of a note is reported elsewhere: what is known of it serves.
+    """
     async with opened(workspace) as channel:
         await remember(channel, "tea is green")
     pipimem = Pipimem(workspace, "offline", settings=quiet_settings())
@@ -194,7 +197,7 @@ async def test_broken_memory_spoils_no_turn(workspace: Path) -> None:
         path.mkdir()
     turn = await before_turn(channel, "what colour is tea?")
     assert turn.context == ""
-    assert "MEMORY.md" in turn.problem
+    assert "log.jsonl" in turn.problem
     receipt = await channel.before_compaction([Message.user("hello")])
     assert (receipt.may_compact, receipt.state) == (False, "failed")
 

@@ -124,12 +124,18 @@ def test_past_texts_come_newest_first_with_what_editors_saved(state: ChannelStat
     assert [text for text, _ in past(state, before)] == ["- a\n", ""]
 
 
-def test_changes_are_kept_for_thirty_days(state: ChannelState, tmp_path: Path) -> None:
-    """And the newest one for ever."""
+def test_changes_are_kept_for_thirty_days(
+    state: ChannelState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the newest one for ever; where the past is small, all of them."""
+    change(state, "- day before\n", NOW - timedelta(days=400))
+    state.prune(NOW - timedelta(days=100))
+    assert len(state.changes()) == 1
+    monkeypatch.setattr(channel_state, "_SMALL", 0)
     for number, day in enumerate(days(40)):
         change(state, f"- day {number}\n", day)
         state.prune(day)
-    assert [each.sequence for each in opened(tmp_path).changes()] == list(range(10, 41))
+    assert [each.sequence for each in opened(tmp_path).changes()] == list(range(11, 42))
     texts = [text for text, _ in past(opened(tmp_path))]
     assert texts == [f"- day {number}\n" for number in reversed(range(8, 40))]
     state.prune(NOW + timedelta(days=400))
@@ -143,6 +149,7 @@ def test_of_much_text_one_a_day_is_kept(
     state: ChannelState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(channel_state, "_LARGEST", 100)
+    monkeypatch.setattr(channel_state, "_SMALL", 0)
     for day in days(3):
         for number in range(4):
             change(state, f"- {day:%d}, text {number}\n", day + timedelta(minutes=number))

@@ -78,6 +78,8 @@ class WorkingCopy:
     beside: tuple[Path, ...] = ()
     # Has the file system look anew at what other hosts wrote in the folder; `None` on one host.
     revalidate: Callable[[Path], None] | None = None
+    # By the etag of a text the tag in the name under which an older pipimem prepared it.
+    old_tags: Mapping[str, str] = field(default_factory=dict)
     # The archive as it was last looked through for forgotten lines.
     archive_seen: Stamp | None = None
     # Whether the notes that were read last have edits by hand that no change has.
@@ -107,7 +109,10 @@ class WorkingCopy:
 
     def prepared(self, file: File, etag: str) -> Path:
         """Where the text of an etag waits to take its file's place."""
-        return temporary_for(self.target(file), etag)
+        path = temporary_for(self.target(file), etag)
+        if etag in self.old_tags and not os.path.lexists(path):
+            return temporary_for(self.target(file), self.old_tags[etag])
+        return path
 
     @property
     def _shared(self) -> Path:

@@ -17,7 +17,10 @@ from pipimem.text.json_codec import CodecError, decoded, encoded
 
 NAME = "manifest.json"
 """The member of an archive that says what the others are."""
-FORMAT = 1
+FORMAT = 2
+"""The format of an archive. One of format 1 holds channels of an older format."""
+STATE_PATH = ".pipimem/state.db"
+"""The path of the state in a channel's folder."""
 SHARED = "shared/"
 """What the names of files that belong to no channel begin with."""
 CHANNELS = "channels/"
@@ -28,8 +31,11 @@ _NOTES = "|".join(re.escape(file) for file in File)
 # Nothing else is a channel's: locks and caches stay where they are, and no path leads elsewhere.
 _OF_A_CHANNEL = re.compile(
     rf"{_NOTES}|log(-\d{{4,9}})?\.jsonl"
-    r"|\.pipimem/(channel\.json|ledger\.json|recall\.json|off_the_record\.json"
-    r"|journal(-\d{4,9})?\.jsonl|versions/[A-Za-z.]{1,40}\.[0-9a-f]{16})"
+    r"|\.pipimem/(channel\.json|state\.db|recall\.json|off_the_record\.json)"
+)
+# What an archive of an older pipimem holds besides.
+_OLD_STATE = re.compile(
+    r"\.pipimem/(ledger\.json|journal(-\d{4,9})?\.jsonl|versions/[A-Za-z.]{1,40}\.[0-9a-f]{16})"
 )
 _OF_THE_WORKSPACE = re.compile(
     "|".join(map(re.escape, (*USER_FILES, SETTINGS)))
@@ -126,9 +132,14 @@ def _refuse_strange_names(manifest: Manifest) -> None:
         if not channel.id or channel.folder != folder_name(channel.id):
             raise ArchiveError(f"{channel.folder!r} is not the folder of channel {channel.id!r}")
         for one in channel.files:
-            if not is_of_a_channel(one.path):
+            if not _may_be_in_a_channel(one.path, manifest.format):
                 raise ArchiveError(f"it holds {one.path!r}, which is no file of a channel")
     _refuse_doubles(name for name, _ in manifest.members())
+
+
+def _may_be_in_a_channel(path: str, version: int) -> bool:
+    is_old = version == 1 and _OLD_STATE.fullmatch(path) is not None
+    return is_of_a_channel(path) or is_old
 
 
 def _refuse_doubles(names: Iterable[str]) -> None:

@@ -11,11 +11,20 @@ from pathlib import Path
 
 from pipimem import resources
 from pipimem.errors import ArchiveError, LockTimeout, StoreError
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.disk import presence
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.folder_lock import FolderLock
 from pipimem.store.disk.syscalls import make_folder, read_if_there, store_errors, sync_folder
-from pipimem.store.transfer.manifest import CHANNELS, SHARED, PackedChannel, PackedFile
+from pipimem.store.transfer.manifest import (
+    CHANNELS,
+    SHARED,
+    STATE_PATH,
+    PackedChannel,
+    PackedFile,
+    new_digest,
+)
 from pipimem.store.transfer.unpacking import digest_of
 from pipimem.store.workspace import WorkspaceStore
 
@@ -59,7 +68,13 @@ def differing(workspace: WorkspaceStore, channel: PackedChannel) -> str:
     """The first file of an archive's channel that is another in the workspace; empty for none."""
     folder = workspace.channels_folder / channel.folder
     for one in channel.files:
-        if digest_of(folder / one.path) != one.digest:
+        if one.path == STATE_PATH:
+            digest = new_digest()
+            digest.update(SqliteDatabase(folder / one.path, SCHEMA, channel.id).contents())
+            is_same = digest.hexdigest() == one.digest
+        else:
+            is_same = digest_of(folder / one.path) == one.digest
+        if not is_same:
             return one.path
     return ""
 

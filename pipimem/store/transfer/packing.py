@@ -27,6 +27,7 @@ from pipimem.store.transfer.manifest import (
     FORMAT,
     NAME,
     SHARED,
+    STATE_PATH,
     Manifest,
     PackedChannel,
     PackedFile,
@@ -185,7 +186,10 @@ def _pack_channel(
             store_errors("read", channel.folder),
         ):
             at_rest(held)
+            known = held.channel_folder.identity
             for name, path in paths.items():
+                if name == STATE_PATH:
+                    continue
                 file = reading(path)
                 size = os.fstat(file.fileno()).st_size
                 if size > _AT_ONCE:
@@ -193,7 +197,9 @@ def _pack_channel(
                     continue
                 with file:
                     files.append(archive.add(prefix, name, file, size))
-            known = held.channel_folder.identity
+            state = workspace.database_of(held.channel_folder.own, known).contents()
+            if state:
+                files.append(archive.add(prefix, STATE_PATH, BytesIO(state), len(state)))
         for name, file, size in large:
             files.append(archive.add(prefix, name, file, size))
     finally:

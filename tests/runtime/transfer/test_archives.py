@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import zipfile
 from collections.abc import Callable
@@ -17,13 +18,14 @@ from hypothesis import strategies as st
 from pipimem.errors import ArchiveError, ChannelError
 from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
-from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
+from pipimem.notes.operations import Add, Author, Decision, Evidence, Progress, Trust
 from pipimem.notes.usage import Usage
 from pipimem.runtime.transfer.archives import export_archive, import_archive
 from pipimem.store.channel import ChannelStore
 from pipimem.store.workspace import WorkspaceStore
 
 NOW = datetime(2026, 3, 2, 9, 10, tzinfo=timezone(timedelta(hours=8)))
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOCKS = ("lock", "lock.turnstile", "log.lock", "log.lock.turnstile")
 
 
@@ -263,6 +265,9 @@ def _newer(_: dict[str, bytes], manifest: dict[str, object]) -> None:
         (_with("SOUL.md"), "no file of a channel"),
         (_with(".pipimem/lock"), "no file of a channel"),
         (_with(".pipimem/versions/../x.0123456789abcdef"), "no file of a channel"),
+        (_with(".pipimem/journal.jsonl"), "no file of a channel"),
+        (_with(".pipimem/ledger.json"), "no file of a channel"),
+        (_with(".pipimem/state.db-journal"), "no file of a channel"),
         (_with("MEMORY.md"), "twice"),
         (_other_bytes, "not what its checksum says"),
         (_missing, "is missing"),
@@ -367,6 +372,52 @@ def test_a_workspace_without_room_is_told(tmp_path: Path, monkeypatch: pytest.Mo
 
 class _Usage:
     free = 10
+
+
+def test_an_archive_of_0_2_is_taken_in_and_then_taken_over(tmp_path: Path) -> None:
+    """Its channel has an older format: its first writer brings it to this one."""
+    made = workspace(tmp_path / "a")
+    assert import_archive(made, FIXTURES / "workspace-0.2" / "archive.zip", NOW).new == ("alice",)
+    channel = ChannelStore.open(made, "alice", create=False)
+    assert [record.task for record in channel.changes()][:3] == ["consolidate"] * 3
+    channel.commit(remembered("Plant 4 is an orchid"), NOW)
+    tasks = [record.task for record in channel.changes()]
+    assert tasks[-2:] == ["upgrade", "remember"]
+    assert [entry.text for entry in channel.notes().memory.entries] == [
+        "Plant 1 is a ficus",
+        "Plant 2 is a 绿萝",
+        "Plant 3 is a ficus",
+        "Plant 4 is an orchid",
+    ]
+
+
+def test_the_export_of_an_older_channel_has_the_new_format(tmp_path: Path) -> None:
+    """It is taken over before, and no file of the old state goes along."""
+    root = tmp_path / "a"
+    shutil.copytree(FIXTURES / "workspace-0.2" / "workspace", root)
+    archive = exported(WorkspaceStore.open(root), tmp_path / "x.zip", "alice")
+    with zipfile.ZipFile(archive) as packed:
+        names = {name.removeprefix("channels/alice/") for name in packed.namelist()}
+    assert names == {
+        "manifest.json",
+        "MEMORY.md",
+        "HISTORY.md",
+        "HISTORY.archive.md",
+        "log.jsonl",
+        ".pipimem/channel.json",
+        ".pipimem/state.db",
+    }
+
+
+def test_another_state_is_told_by_its_content(tmp_path: Path) -> None:
+    """A second import of what stands there adds nothing; after a change it is refused."""
+    made = filled(tmp_path / "a")
+    archive = exported(made, tmp_path / "x.zip", "dm")
+    assert import_archive(made, archive, NOW).same == ("dm",)
+    channel = ChannelStore.open(made, "dm", create=False)
+    channel.commit(Decision("note", Author.RULE, progress=Progress(cursor=0, epoch=1)), NOW)
+    with pytest.raises(ArchiveError, match=r"stands in .* already, with other content"):
+        import_archive(made, archive, NOW)
 
 
 def test_calls_of_models_move_along_once(tmp_path: Path) -> None:

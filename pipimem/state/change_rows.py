@@ -1,0 +1,72 @@
+"""Changes of a channel, and the texts that they lead to, in rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
+
+from pipimem.notes.kinds import File
+from pipimem.notes.operations import Author
+from pipimem.state.changes import ChangeRecord, FileChange
+from pipimem.state.rows import Row, Rows
+from pipimem.text import json_lines
+from pipimem.text.json_codec import CodecError, decoded, encoded
+
+_VERSIONS_AFTER = (
+    "select number, file, before, after, displaces, saved, on_disk from version where number > ?"
+)
+_VERSIONS_OF = (
+    "select before, after, displaces, saved, on_disk from version where file = ? "
+    "order by number desc"
+)
+_CHANGES_AFTER = (
+    "select number, id, time, task, author, detail from change where number > ? order by number"
+)
+_ADD_CHANGE = (
+    "insert into change (number, id, time, task, author, detail) values (?, ?, ?, ?, ?, ?)"
+)
+_ADD_VERSION = (
+    "insert into version (number, file, before, after, displaces, saved, on_disk) "
+    "values (?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def put_change(rows: Rows, change: ChangeRecord) -> None:
+    """Write a change, and the texts that it leaves as the newest ones of their files."""
+    detail = json_lines.line(encoded(change))
+    named = (change.sequence, change.id, change.time, change.task, str(change.author))
+    rows.run(_ADD_CHANGE, *named, detail)
+    for file, each in change.files.items():
+        texts = (each.before, each.after, each.displaces, each.saved)
+        rows.run(_ADD_VERSION, change.sequence, str(file), *texts, int(each.on_disk))
+        rows.run("delete from head where file = ?", str(file))
+        rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
+
+
+def changes_after(rows: Rows, number: int) -> list[ChangeRecord]:
+    """Return the changes after a number, oldest first."""
+    files: dict[int, dict[File, FileChange]] = {}
+    for sequence, file, *texts in rows.all(_VERSIONS_AFTER, number):
+        files.setdefault(sequence, {})[File(file)] = _file_change(texts)
+    return [_change(row, files.get(row[0], {})) for row in rows.all(_CHANGES_AFTER, number)]
+
+
+def versions_of(rows: Rows, file: File) -> list[FileChange]:
+    """Return the changes of a file, newest first."""
+    return [_file_change(row) for row in rows.all(_VERSIONS_OF, str(file))]
+
+
+def _file_change(row: Sequence[object]) -> FileChange:
+    before, after, displaces, saved, on_disk = row
+    return FileChange(str(before), str(after), str(displaces), str(saved), on_disk=bool(on_disk))
+
+
+def _change(row: Row, files: Mapping[File, FileChange]) -> ChangeRecord:
+    number, name, when, task, author, detail = row
+    fields = json_lines.value(bytes(detail)) or {}
+    fields |= {"sequence": number, "id": name, "time": when, "task": task, "author": author}
+    try:
+        return replace(decoded(ChangeRecord, fields), files=files)
+    except CodecError:  # written by a newer version with other values; what it did is kept
+        return ChangeRecord(number, when, task, Author(author), files=files, id=name)
