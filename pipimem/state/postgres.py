@@ -22,7 +22,14 @@ from weakref import finalize
 from msgspec import Struct
 
 from pipimem import resources
-from pipimem.errors import CommitUnsure, DatabaseUnavailable, LockLost, LockTimeout, SettingsError
+from pipimem.errors import (
+    CommitUnsure,
+    DatabaseUnavailable,
+    LockLost,
+    LockTimeout,
+    SettingsError,
+    StoreError,
+)
 from pipimem.state.rows import Row, Rows, Schema, Values
 from pipimem.state.sqlite import SqliteDatabase
 
@@ -42,6 +49,7 @@ _CONNECTION: Mapping[str, Any] = {
     "keepalives_count": 2,
     "application_name": "pipimem",
 }
+_OPTIONS = "-c statement_timeout=2000 -c lock_timeout=1000"
 # psycopg's own: it is loaded with the first statement, and not at all on one host.
 _Connection = Any
 _Waiting = Generator[Any, Any, Any]
@@ -87,11 +95,38 @@ class FleetDatabase:
         return found
 
     @contextmanager
-    def transaction(self, beginning: str) -> Iterator[_Connection]:
+    def writing(self, beginning: str) -> Iterator[_Connection]:
         """Yield a connection in a transaction that `beginning` starts, and commit it at the end.
 
         Raises `LockLost` where the connection breaks before the commit, with nothing written, and
         `CommitUnsure` where it breaks in it.
+        """
+        psycopg = _psycopg()
+        with self._transaction(beginning, LockLost) as connection:
+            yield connection
+            try:
+                connection.execute("commit")
+            except (psycopg.Error, TimeoutError) as error:
+                name = type(error).__name__
+                raise CommitUnsure(
+                    f"The database of [fleet] broke off at a commit ({name})."
+                ) from error
+
+    @contextmanager
+    def reading(self, beginning: str) -> Iterator[_Connection]:
+        """Yield a connection in a transaction that `beginning` starts, and end it.
+
+        Raises `DatabaseUnavailable` where the connection breaks.
+        """
+        with self._transaction(beginning, DatabaseUnavailable) as connection:
+            yield connection
+            connection.execute("commit")
+
+    @contextmanager
+    def _transaction(self, beginning: str, broken: type[StoreError]) -> Iterator[_Connection]:
+        """Yield a connection; it is closed, which ends the transaction, where anything is raised.
+
+        Raises `broken` where it breaks.
         """
         psycopg = _psycopg()
         connection, _ = self._started(beginning, None)
@@ -102,20 +137,13 @@ class FleetDatabase:
             raise DatabaseUnavailable(_refused(error)) from error
         except (psycopg.Error, TimeoutError) as error:
             connection.close()
-            raise LockLost(
+            raise broken(
                 f"The database of [fleet] ended a transaction ({type(error).__name__}). Nothing "
                 "was written; try again."
             ) from error
         except BaseException:
             connection.close()
             raise
-        try:
-            connection.execute("commit")
-        except (psycopg.Error, OSError) as error:
-            connection.close()
-            raise CommitUnsure(
-                f"The database of [fleet] broke off at a commit ({type(error).__name__})."
-            ) from error
         self._give_back(connection)
 
     def create(self, *schemas: Schema) -> None:
@@ -141,7 +169,7 @@ class FleetDatabase:
             raise DatabaseUnavailable(self._reason)
         try:
             for connection in (self._idle_connection(), None):
-                connection = connection or connected(self.address, self.patience)
+                connection = connection or connected(self.address)
                 try:
                     return connection, connection.execute(statement, values)
                 except psycopg.errors.LockNotAvailable:
@@ -240,7 +268,7 @@ class PostgresDatabase(Struct, frozen=True):
     @contextmanager
     def reading(self) -> Iterator[Rows | None]:
         """Yield the rows as of one instant, `None` where there are none."""
-        with self.connections.transaction(self._beginning(_READ)) as connection:
+        with self.connections.reading(self._beginning(_READ)) as connection:
             rows = PostgresRows(connection)
             if rows.all("select id from owner") == [(self.owner,)]:
                 yield rows
@@ -263,7 +291,7 @@ class PostgresDatabase(Struct, frozen=True):
 
     @contextmanager
     def _transaction(self) -> Iterator[Rows]:
-        with self.connections.transaction(self._beginning(_WRITE)) as connection:
+        with self.connections.writing(self._beginning(_WRITE)) as connection:
             if self.held is None:
                 connection.execute(_LOCK, (self.name,))
             else:
@@ -308,8 +336,13 @@ class PostgresDatabase(Struct, frozen=True):
 
     def _beginning(self, how: str) -> str:
         sql = _psycopg().sql
-        setting = sql.SQL("set local pipimem.scope = {}").format(sql.Literal(self.name))
-        return f"{how}; {setting.as_string()}"
+        patience = f"set local idle_in_transaction_session_timeout = {self._milliseconds}"
+        scope = sql.SQL("set local pipimem.scope = {}").format(sql.Literal(self.name)).as_string()
+        return f"{how}; set local search_path = pipimem_views; {patience}; {scope}"
+
+    @property
+    def _milliseconds(self) -> int:
+        return round(self.connections.patience * 1000)
 
 
 def _check(connection: _Connection, name: str, held: Sequence[HeldFence]) -> None:
@@ -441,7 +474,7 @@ def copy_tables(source: Rows, target: Rows, schema: Schema) -> None:
 # ── psycopg ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def connected(address: str, patience: float) -> _Connection:
+def connected(address: str) -> _Connection:
     """Return a new connection in which each statement is a transaction, unless one is begun."""
     psycopg = _psycopg()
     library: Any = psycopg.Connection
@@ -453,12 +486,7 @@ def connected(address: str, patience: float) -> _Connection:
             """Wait as the library does, but for a limited time."""
             return super().wait(_limited(gen), min(interval, _WAKE))
 
-    settings = (
-        "-c statement_timeout=2000 -c lock_timeout=1000 "
-        "-c search_path=pipimem_views,pipimem,public "
-        f"-c idle_in_transaction_session_timeout={patience * 1000:.0f}"
-    )
-    options: dict[str, Any] = {**_CONNECTION, "options": settings}
+    options: dict[str, Any] = {**_CONNECTION, "options": _OPTIONS}
     given = psycopg.conninfo.conninfo_to_dict(address)
     options = {name: value for name, value in options.items() if name not in given}
     return Timed.connect(address, autocommit=True, **options)
