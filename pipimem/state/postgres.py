@@ -57,7 +57,7 @@ _Waiting = Generator[Any, Any, Any]
 
 @dataclass(slots=True, weakref_slot=True, eq=False)
 class FleetDatabase:
-    """FleetDatabase of one process to the database of a fleet, opened when they are needed.
+    """The database of a fleet, by connections of this process that open when they are needed.
 
     Methods may be called from any thread, and after a fork. The server ends a transaction whose
     client was silent for `patience` seconds, so that a suspended host holds no row for long.
@@ -326,6 +326,13 @@ class PostgresDatabase(Struct, frozen=True):
         return ""
 
     def set_aside(self) -> None:
+        """Give a damaged `state.db` of before another name; without one remove the rows."""
+        if self.before.stamp() is not None:
+            self.before.set_aside()
+        else:
+            self.remove_rows()
+
+    def remove_rows(self) -> None:
         """Remove the rows, so that the next writer begins anew."""
         with self._transaction() as rows:
             self._remove_all(rows)

@@ -45,6 +45,7 @@ from pipimem.store.usage_ledger import UsageStore
 from pipimem.store.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
+    from pipimem.state.postgres import PostgresDatabase
     from pipimem.store.fleet.fleet_lock import Fleet
     from pipimem.store.transcript.spool import TalkSpool
 
@@ -189,9 +190,11 @@ class WorkspaceStore:
 
     def _drop_rows(self, own: Path) -> None:
         """Remove what the database of a fleet has of a channel, whose lock is held."""
-        known = identity.load(own.parent) if self.fleet else None
+        if self.fleet is None:
+            return
+        known = identity.load(own.parent)
         if known is not None:
-            self.database_of(own, known).set_aside()
+            self.fleet.database_of(own, known.id, known.key).remove_rows()
 
     def leave_fleet(self) -> int:
         """Write what the database of a fleet has of each channel into a `state.db` beside it.
@@ -199,17 +202,18 @@ class WorkspaceStore:
         The rows are removed then. Returns how many channels there were. No other host may be
         running. Raises `StoreError`.
         """
-        count = 0
-        for info in self.channels() if self.fleet else ():
+        fleet, count = self.fleet, 0
+        if fleet is None:
+            return count
+        for info in self.channels():
             own, known = info.folder / ".pipimem", identity.load(info.folder)
             if known is None:
                 continue
             with self.make_lock(own / "lock").held(), store_errors("write", own):
-                _move_rows(self.database_of(own, known), own)
+                _move_rows(fleet.database_of(own, known.id, known.key), own)
             count += 1
-        if self.fleet:
-            with store_errors("write", self._own):
-                _move_rows(self.fleet.workspace_database(), self._own)
+        with store_errors("write", self._own):
+            _move_rows(fleet.workspace_database(), self._own)
         return count
 
     def removed(self) -> tuple[Path, ...]:
@@ -315,7 +319,7 @@ class WorkspaceStore:
         return self.root / ".pipimem"
 
 
-def _move_rows(database: StoredDatabase, own: Path) -> None:
+def _move_rows(database: PostgresDatabase, own: Path) -> None:
     """Write a database into a `state.db`, then remove its rows."""
     draft = own / "state.db.new"
     draft.unlink(missing_ok=True)
@@ -323,7 +327,7 @@ def _move_rows(database: StoredDatabase, own: Path) -> None:
     if presence.exists(draft):
         draft.replace(own / "state.db")
         sync_folder(own)
-    database.set_aside()
+    database.remove_rows()
 
 
 def _fleet_of(root: Path) -> FleetSettings:

@@ -215,3 +215,16 @@ def every_row(database: FleetDatabase) -> str:
         bytes(value).decode(errors="replace") if isinstance(value, bytes) else str(value)
         for value in found
     )
+
+
+def test_a_damaged_state_of_one_host_is_set_aside(root: Path) -> None:
+    """It is kept under another name, and the database begins with the files as they are."""
+    store = opened(root)
+    store.make_channel()
+    own = store.folder / ".pipimem"
+    (store.folder / "MEMORY.md").write_text("- by hand\n")
+    (own / "state.db").write_bytes(b"no database at all" * 1000)
+    store.commit(adding("learnt later"), NOW)
+    assert "- by hand\n" in store.notes().memory.text
+    assert sorted(path.name for path in own.glob("state.db*")) == ["state.db.damaged"]
+    assert opened(root).changes()[-1].task == "consolidate"
