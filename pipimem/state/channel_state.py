@@ -24,7 +24,7 @@ from pipimem.notes.ledger import Delta, Ledger
 from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
 from pipimem.state.change_rows import changes_after, put_change, versions_of
-from pipimem.state.changes import FORGET, ChangeRecord
+from pipimem.state.changes import FORGET, ChangeRecord, FileChange
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
 from pipimem.state.rows import Database, Rows, Schema, shown_value
 from pipimem.state.texts import Texts
@@ -171,11 +171,10 @@ class ChannelState:
         self.is_lost = False
         known = self.ledger.sequence
         fresh = changes_after(rows, known) if 0 < known <= newest else []
-        if len(fresh) != newest - known or any(each.task == FORGET for each in fresh):
+        if len(fresh) == newest - known and not any(each.task == FORGET for each in fresh):
+            self.ledger = _folded(self.ledger, fresh)
+        else:
             self._reset(stored_ledger(rows, newest))
-        for change in fresh:
-            if change.sequence > self.ledger.sequence:
-                self.ledger = self.ledger.after(change.delta, change.sequence)
         self.heads = {File(file): etag for file, etag in rows.all("select file, etag from head")}
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
 
@@ -231,37 +230,19 @@ class ChannelState:
         with self._reading() as rows:
             if rows is None:
                 return []
-            found = list(self._past_ids(rows, file, is_placed, before))
+            versions = versions_of(rows, file)
+            if before:
+                after = [version.after for version in versions]
+                versions = versions[after.index(before) :] if before in after else []
+            etags = _past_etags(versions, skips_newest=bool(before) or not is_placed)
+            texts = [(self.texts.line_ids(rows, etag), is_saved) for etag, is_saved in etags]
+            found = [(ids, is_saved) for ids, is_saved in texts if ids is not None]
             self.texts.load(rows, _ids_in(ids for ids, _ in found))
         return found
 
     def line(self, number: int) -> str:
         """Return a line of a past text that was returned before."""
         return self.texts.line(number)
-
-    def _past_ids(
-        self, rows: Rows, file: File, is_placed: bool, before: str
-    ) -> Iterator[tuple[Sequence[int], bool]]:
-        is_older = not before
-        passed: set[str] = set()
-        versions = versions_of(rows, file)
-        for place, version in enumerate(versions):
-            is_fresh = version.on_disk and version.after not in passed
-            if is_older and is_fresh and (place > 0 or is_placed):
-                passed.add(version.after)
-                yield from self._with_ids(rows, version.after, is_saved=False)
-            is_older = is_older or version.after == before
-            if is_older and version.saved:
-                yield from self._with_ids(rows, version.saved, is_saved=True)
-        if versions and is_older and versions[-1].before not in passed:
-            yield from self._with_ids(rows, versions[-1].before, is_saved=False)
-
-    def _with_ids(
-        self, rows: Rows, etag: str, *, is_saved: bool
-    ) -> Iterator[tuple[Sequence[int], bool]]:
-        ids = self.texts.line_ids(rows, etag)
-        if ids is not None:
-            yield ids, is_saved
 
     def count_unplaced(self, file: File) -> int:
         """Return how many changes, from the newest but one on, left texts that a file never had."""
@@ -311,35 +292,32 @@ class ChannelState:
         The newest text of the files `never_placed` did not stand in them. Raises `LockLost` where
         another writer came in between, and `StoreError`, with nothing written.
         """
-        texts, fresh = tuple(texts), dict[str, str]()
+        texts = tuple(texts)
         named = [replace(change, id=change.id or urandom(8).hex()) for change in changes]
         try:
             with self._writing() as rows:
                 before = self._written_ledger(rows)
-                fresh = {self.texts.put(rows, text): text for text in texts}
+                for text in texts:
+                    self.texts.put(rows, text)
                 for file in never_placed:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
-                after = self._put(rows, before, named)
+                self._put(rows, before, named)
         except CommitUnsure:
             self._is_read = False
             # Lines of a transaction that does not count may be known by ids that others get.
             self.texts.clear()
             if not self.has(named[-1]):
                 raise
-            after = self.ledger
-            for change in named:
-                after = after.after(change.delta, change.sequence)
         except BaseException:
             self.texts.clear()
             raise
-        self.ledger = after
-        self._texts = fresh
-        self._written.clear()
-        for change in named:
-            for file, each in change.files.items():
-                self.heads[file] = each.after
-                self._written[file, each.after] = change
-        self._is_read, self._stamp = True, self.stamp()
+        self.ledger = _folded(self.ledger, named)
+        self._texts = {self.etag(text): text for text in texts}
+        self._written = {
+            (file, each.after): change for change in named for file, each in change.files.items()
+        }
+        self.heads |= dict(self._written.keys())
+        self._is_read, self.is_lost, self._stamp = True, False, self.stamp()
 
     def damage(self) -> str:
         """Return what is wrong with the database, also of texts alone; empty for nothing."""
@@ -560,6 +538,29 @@ _RENAME = (
     "update version set before = ?, after = ?, displaces = ?, saved = ? "
     "where number = ? and file = ?"
 )
+
+
+def _folded(ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
+    """Return a ledger with changes folded in."""
+    for change in changes:
+        ledger = ledger.after(change.delta, change.sequence)
+    return ledger
+
+
+def _past_etags(
+    versions: Sequence[FileChange], *, skips_newest: bool
+) -> Iterator[tuple[str, bool]]:
+    """Yield the texts that stood in a file, newest first, and whether each was saved."""
+    passed: set[str] = set()
+    for place, version in enumerate(versions):
+        stood = version.on_disk and (place > 0 or not skips_newest)
+        if stood and version.after not in passed:
+            passed.add(version.after)
+            yield version.after, False
+        if version.saved:
+            yield version.saved, True
+    if versions and versions[-1].before not in passed:
+        yield versions[-1].before, False
 
 
 def _ids_in(texts: Iterable[Sequence[int]]) -> set[int]:

@@ -59,35 +59,37 @@ def acknowledge(
     """
     state = working_copy.state
     pending = [file for file in texts if working_copy.is_pending(file)]
-    waiting = [working_copy.prepared(file, state.heads[file]) for file in pending]
+    waiting = {working_copy.prepared(file, state.heads[file]) for file in pending}
     prepared: list[Path] = []
-    is_done = False
     try:
-        for file, text in sorted(texts.items()):
-            target = working_copy.target(file)
-            found = working_copy.read_now(file)
-            if found.text == text and not found.problem:
-                sync_file(target)  # the file has it already; editors do not always sync
-                continue
-            prepared.append(working_copy.prepared(file, state.etag(text)))
-            prepare_file(working_copy, prepared[-1], target, text)
-        # The names too: after a power cut they tell which texts have not reached their files.
-        for folder in {working_copy.target(file).parent for file in texts}:
-            sync_folder(folder)
+        _stage(working_copy, texts, prepared)
         if not is_current():
+            remove_unused(set(prepared) - waiting)
             return False
         state.append(changes, (*kept, *texts.values()), pending)
-        is_done = True
     except (CommitUnsure, LockLost):
-        is_done = True  # the changes may stand, and then these texts must; the next holder sweeps
+        raise  # the changes may stand, and then these texts must; the next holder sweeps
+    except BaseException:
+        remove_unused(set(prepared) - waiting)
         raise
-    finally:
-        if not is_done:
-            remove_unused(path for path in prepared if path not in waiting)
     for file, text in texts.items():
         state.remember_text(file, text)
-    remove_unused(path for path in waiting if path not in prepared)
+    remove_unused(waiting.difference(prepared))
     return True
+
+
+def _stage(working_copy: WorkingCopy, texts: Mapping[File, str], prepared: list[Path]) -> None:
+    """Prepare texts beside their files, synced with their names; `prepared` gets their paths."""
+    for file, text in sorted(texts.items()):
+        target, found = working_copy.target(file), working_copy.read_now(file)
+        if found.text == text and not found.problem:
+            sync_file(target)  # the file has it already; editors do not always sync
+            continue
+        prepared.append(working_copy.prepared(file, working_copy.state.etag(text)))
+        prepare_file(working_copy, prepared[-1], target, text)
+    # The names too: after a power cut they tell which texts have not reached their files.
+    for folder in {working_copy.target(file).parent for file in texts}:
+        sync_folder(folder)
 
 
 def prepare_file(working_copy: WorkingCopy, path: Path, target: Path, text: str) -> None:

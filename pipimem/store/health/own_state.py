@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -57,26 +57,36 @@ def leftover_findings(store: ChannelStore) -> Iterator[Finding]:
     yield from _unreadable(folder, store.workspace.root)
     yield from _waiting(store)
     yield from _forgetting(store, finish)
-    for path in sorted(own.glob("state.db.damaged*")):
-        yield worth_knowing(
-            path,
-            "a state that was damaged, or another channel's, and was set aside. Nobody reads it; "
-            "the next forgetting removes it",
-        )
-    for path in parts(folder / DAMAGED_LINES):
-        what = "lines that were taken out of the transcript, for they are no messages. Only "
-        more = "`forget` reads them; remove the file when you need it no more"
-        yield worth_knowing(path, what + more)
-    for path in sorted(folder.iterdir()):
-        if _COPIES.fullmatch(path.name):
-            yield worth_knowing(
-                path, "a copy beside a note; nobody reads it. Take over what it has, and remove it"
-            )
-    for path in sorted(folder.glob("*.md.unreadable*")):
-        what = "a note that was no text; nobody reads it. Take over what it has, and remove it"
-        yield worth_knowing(path, what)
+    yield from _kept_beside(folder)
     for name in ("lock", LOCK):
         yield from _lock(own / name)
+
+
+def _kept_beside(folder: Path) -> Iterator[Finding]:
+    """Files that were set aside, or left by an editor, and that nobody reads."""
+    beside: tuple[tuple[Iterable[Path], str], ...] = (
+        (
+            folder.glob(".pipimem/state.db.damaged*"),
+            "a state that was damaged, or another channel's, and was set aside. Nobody reads it; "
+            "the next forgetting removes it",
+        ),
+        (
+            parts(folder / DAMAGED_LINES),
+            "lines that were taken out of the transcript, for they are no messages. Only `forget` "
+            "reads them; remove the file when you need it no more",
+        ),
+        (
+            (path for path in folder.iterdir() if _COPIES.fullmatch(path.name)),
+            "a copy beside a note; nobody reads it. Take over what it has, and remove it",
+        ),
+        (
+            folder.glob("*.md.unreadable*"),
+            "a note that was no text; nobody reads it. Take over what it has, and remove it",
+        ),
+    )
+    for paths, what in beside:
+        for path in sorted(paths):
+            yield worth_knowing(path, what)
 
 
 def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
