@@ -20,7 +20,9 @@ import time
 from contextlib import nullcontext
 from pathlib import Path
 
-from pipimem.store.fleet.database import FleetDatabase
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import FleetDatabase
+from pipimem.store.workspace_state import WORKSPACE
 
 from benchmarks.fleet.figures import figures
 from benchmarks.fleet.freezes import FROZEN, Freezer
@@ -43,7 +45,7 @@ def main() -> int:
         os.environ["PIPIMEM_TEST_POSTGRES"] = Namespaces.options
     with running() as server, tempfile.TemporaryDirectory() as folder:
         database, root = FleetDatabase(server.address), Path(folder) / "bot"
-        database.create()
+        database.create(SCHEMA, WORKSPACE)
         if options.part == "freezes":
             wrong = _freezes(Freezer(root, database), options.sample, options.seed)
         elif options.part == "storm":

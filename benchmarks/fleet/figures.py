@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
-from pipimem.store.fleet.database import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.state.postgres import FleetDatabase
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 from benchmarks.faults.journeys import NOW, adding, opened, runtime

@@ -19,7 +19,8 @@ from pipimem.errors import PipimemError
 from pipimem.notes.kinds import NOTE_FILES
 from pipimem.notes.operations import Author
 from pipimem.settings import Settings
-from pipimem.store.fleet.database import FleetDatabase
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import FleetDatabase, tables_of
 from pipimem.store.forget.traces import traces
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.history.undo import undo
@@ -41,7 +42,10 @@ from benchmarks.faults.journeys import (
 from benchmarks.faults.shim import Call, Shim
 from benchmarks.faults.tree import Tree
 
-_EXPIRE = "update pipimem.channel set until = clock_timestamp() - interval '1 second' where held"
+_EXPIRE = """
+    update pipimem.lease set until = clock_timestamp() - interval '1 second' where holder <> ''
+"""
+_TABLES = ("pipimem.lease", *(f"pipimem_rows.{table.name}" for table in tables_of(SCHEMA)))
 _OTHER, _LAST = "the other host was here", "the last host of all"
 
 
@@ -116,15 +120,32 @@ class Freezer:
         (self.root / "pipimem.toml").write_text(text)
         ended = in_child(lambda _: journey.prepare(self.root))
         assert ended.how == "done", ended
+        self._keep_rows()
         return Tree.of(self.root)
+
+    def _keep_rows(self) -> None:
+        self.database.rows("drop schema if exists kept cascade")
+        self.database.rows("create schema kept")
+        for table in _TABLES:
+            name = table.rpartition(".")[2]
+            self.database.rows(f"create table kept.{name} as select * from {table}")
+
+    def _lay_rows(self) -> None:
+        """Put back the rows that belong to the files of the prepared workspace."""
+        for table in _TABLES:
+            name = table.rpartition(".")[2]
+            self.database.rows(f"delete from {table}")
+            self.database.rows(f"insert into {table} select * from kept.{name}")
 
     def calls(self, journey: Journey, tree: Tree) -> list[str]:
         """The names of the journey's file calls, in their order."""
+        self._lay_rows()
         return calls_of(journey, tree, self.root)
 
     def frozen(self, journey: Journey, tree: Tree, at: int) -> list[str]:
         """What went wrong when the journey was suspended before its call number `at`."""
         tree.laid(self.root)
+        self._lay_rows()
         others: list[Ended] = []
 
         def work(say: Say) -> None:

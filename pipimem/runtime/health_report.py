@@ -160,7 +160,7 @@ def findings(root: Path, model: str, now: datetime) -> Iterator[Finding]:
     try:
         yield from background_findings(workspace)
     except PipimemError as error:
-        yield wrong(workspace.state.database.path, str(error))
+        yield wrong(workspace.state.path, str(error))
     yield from database_findings(workspace)
     yield from system_findings(workspace.root)
     yield from own_access_findings(workspace.root)

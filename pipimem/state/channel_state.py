@@ -5,14 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from os import urandom
 
 from msgspec.structs import replace
 
-from pipimem.errors import CommitUnsure, DamagedState, LockLost, LockTimeout
+from pipimem.errors import (
+    CommitUnsure,
+    DamagedState,
+    DatabaseUnavailable,
+    LockLost,
+    LockTimeout,
+)
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger
 from pipimem.state import ledger_rows
@@ -98,8 +104,10 @@ class ChannelState:
         return self.texts.etag(text)
 
     def stamp(self) -> tuple[int, ...] | None:
-        """Return what changes with each change; a `stat`."""
-        return self.database.stamp()
+        """Return what changes with each change; the last while the database does not answer."""
+        with suppress(DatabaseUnavailable):
+            return self.database.stamp()
+        return self._stamp
 
     @contextmanager
     def _reading(self) -> Iterator[Rows | None]:
@@ -127,10 +135,13 @@ class ChannelState:
             self._is_damaged, self._is_read = True, False
             raise
 
-    def catch_up(self) -> None:
-        """Read what other processes changed; the same stamp says that they did nothing."""
+    def catch_up(self, *, is_writing: bool = False) -> None:
+        """Read what other processes changed; the same stamp says that they did nothing.
+
+        What was read last counts where the database does not answer; a writer gets that error.
+        """
         try:
-            stamp = self.stamp()
+            stamp = self.database.stamp()
             if self._is_read and stamp == self._stamp:
                 return
             with self._reading() as rows:
@@ -143,6 +154,12 @@ class ChannelState:
             _log.warning("%s", error)
             stamp = self.database.stamp()
             self._read(None)
+        except DatabaseUnavailable:
+            if is_writing:
+                raise
+            if self.ledger.sequence == 0:
+                self._reset(self.concluded()[0])
+            return
         self._is_read, self._stamp = True, stamp
 
     def _read(self, rows: Rows | None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -89,3 +90,13 @@ def texts_in(value: object) -> Iterator[str]:
     if isinstance(value, list):
         for part in value:
             yield from texts_in(part)
+
+
+class StoredDatabase(Database, Protocol):
+    """A database that outlasts the process."""
+
+    def contents(self) -> bytes:
+        """Return the bytes of a `state.db` with its rows; nothing where there are none."""
+
+    def copy_to(self, path: Path) -> None:
+        """Write a whole copy as a new `state.db`."""

@@ -27,7 +27,7 @@ from pipimem.notes.ledger import UNKNOWN, Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
 from pipimem.state.channel_state import SCHEMA, ChannelState
-from pipimem.state.sqlite import MemoryDatabase, SqliteDatabase
+from pipimem.state.sqlite import MemoryDatabase
 from pipimem.state.texts import Texts
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
@@ -36,7 +36,6 @@ from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import astray, read_text, real_path, sweep
 from pipimem.store.disk.folder_lock import lock_timeout
-from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import store_errors
 from pipimem.store.forget import forget as forgetting
 from pipimem.store.forget.archive import clean_archive_again
@@ -52,7 +51,6 @@ _log = logging.getLogger("pipimem")
 _PAUSE = 0.05
 # The record of an entry whose own is lost.
 _OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
-STATE = "state.db"
 _Test = Callable[[WorkingCopy], bool]
 
 
@@ -63,7 +61,7 @@ class OpenedChannel:
     Whoever uses the working copy holds `mutex`; whoever writes does so inside `writing`.
     """
 
-    root: Path
+    workspace: WorkspaceStore
     channel_folder: ChannelFolder
     transcript: Transcript
     mutex: threading.RLock = field(default_factory=threading.RLock)
@@ -71,8 +69,6 @@ class OpenedChannel:
     working_copy: WorkingCopy | None = None
     # Whether this object has held the lock to write.
     has_written: bool = False
-    # Kept while other hosts may write here, too; `None` on one host.
-    shared: SharedFolder | None = None
     # Of the files of an older format, where the state is read from these.
     _old_stamp: tuple[int, ...] | None = None
 
@@ -101,10 +97,15 @@ class OpenedChannel:
         ours = ChannelFolder(folder, known, is_saved=known == saved, make_lock=workspace.make_lock)
         ours.kept = kept
         talk = _transcript(workspace, ours)
-        opened = cls(workspace.root, ours, talk, shared=workspace.shared(folder))
+        opened = cls(workspace, ours, talk)
         if create:
             opened.make_for_talk()
         return opened
+
+    @property
+    def root(self) -> Path:
+        """The folder of the workspace."""
+        return self.workspace.root
 
     @property
     def ledger(self) -> Ledger:
@@ -140,6 +141,10 @@ class OpenedChannel:
             return cached
         try:
             return self.loaded().read_notes()
+        except DatabaseUnavailable:
+            if cached is None:
+                raise
+            return cached
         finally:
             self.mutex.release()
 
@@ -230,7 +235,8 @@ class OpenedChannel:
 
         An older pipimem that waits for it adds talk under it, and would give a number twice.
         """
-        if self.has_written or not has_old_state(self.channel_folder.own):
+        is_same_lock = self.transcript.spool is not None
+        if is_same_lock or self.has_written or not has_old_state(self.channel_folder.own):
             yield
             return
         with self.channel_folder.lock.held():
@@ -249,20 +255,24 @@ class OpenedChannel:
         if self.working_copy is None:
             folder, key = self.channel_folder.folder, self.channel_folder.identity.key
             beside = self.transcript.spool.watched if self.transcript.spool else ()
+            revalidate = self.workspace.revalidate
             state, old_tags = self._loaded_state(), {}
             if not state.ledger.sequence and has_old_state(self.channel_folder.own):
                 self._old_stamp = old_stamp(self.channel_folder.own)
                 memory = MemoryDatabase(SCHEMA, partial(old_stamp, self.channel_folder.own))
                 state = ChannelState(memory, Texts(key), self._concluded)
                 old_tags = read_into(state, folder, self.root)
-            self.working_copy = WorkingCopy(folder, self.root, key, state, beside, old_tags)
+            self.working_copy = WorkingCopy(
+                folder, self.root, key, state, beside, revalidate, old_tags
+            )
         return self.working_copy
 
     def _loaded_state(self) -> ChannelState:
-        path, identity = self.channel_folder.own / STATE, self.channel_folder.identity
-        database = SqliteDatabase(path, SCHEMA, identity.id)
+        identity = self.channel_folder.identity
+        database = self.workspace.database_of(self.channel_folder.own, identity)
         state = ChannelState(database, Texts(identity.key), self._concluded)
         state.catch_up()
+        self._tell_of_loss(state)
         return state
 
     def _concluded(self) -> tuple[Ledger, bool]:
@@ -272,19 +282,21 @@ class OpenedChannel:
         binds nobody.
         """
         ledger, was_there = self.kept.ledger, self.kept.has_state
-        if was_there and not self.channel_folder.is_loss_told:
-            self.channel_folder.is_loss_told = True
-            _log.warning(
-                "%s has no state any more: undo, and what was known of entries, ends here. Notes "
-                "and talk stand.",
-                self.channel_folder.folder,
-            )
         if was_there and self.channel_folder.identity.kind != "dm" and self.transcript.last_number:
             text = self._memory_text()
             note = Note.read(File.MEMORY, text, self.channel_folder.identity.key)
             records = {entry.id: _OF_NOBODY for entry in note.entries if entry.bullet}
             ledger = structs.replace(ledger, records=records)
         return ledger, was_there
+
+    def _tell_of_loss(self, state: ChannelState) -> None:
+        if state.is_lost and not self.channel_folder.is_loss_told:
+            self.channel_folder.is_loss_told = True
+            _log.warning(
+                "%s has no state any more: undo, and what was known of entries, ends here. Notes "
+                "and talk stand.",
+                self.channel_folder.folder,
+            )
 
     def _memory_text(self) -> str:
         try:
@@ -309,7 +321,8 @@ class OpenedChannel:
             self._take_over(now)
             sweep(self.channel_folder.own)
         working_copy = self.loaded()
-        working_copy.state.catch_up()
+        working_copy.state.catch_up(is_writing=True)
+        self._tell_of_loss(working_copy.state)
         found = {file: working_copy.read_now(file) for file in NOTE_FILES}
         saving = any(
             working_copy.is_locked_by_editor(file, each)

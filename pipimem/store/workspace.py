@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -16,7 +17,10 @@ from pipimem import resources
 from pipimem.errors import ChannelError, StoreError, UnreadableNote, WorkspaceError
 from pipimem.notes.usage import Usage
 from pipimem.settings import FleetSettings, Settings, settings_from
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.rows import StoredDatabase
 from pipimem.state.schedule import Problem
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store import identity
 from pipimem.store.caches import stamped
 from pipimem.store.disk import presence
@@ -33,16 +37,16 @@ from pipimem.store.disk.files import (
 )
 from pipimem.store.disk.folder_lock import FolderLock, MakeLock
 from pipimem.store.disk.folder_names import folder_name, is_plain
-from pipimem.store.disk.shared_folders import SharedFolder
 from pipimem.store.disk.syscalls import make_folder, store_errors, sync_folder
+from pipimem.store.identity import Identity
 from pipimem.store.job_failures import Problems
 from pipimem.store.transcript.log import LOCK
 from pipimem.store.usage_ledger import UsageStore
 from pipimem.store.workspace_state import WorkspaceState
 
 if TYPE_CHECKING:
+    from pipimem.state.postgres import PostgresDatabase
     from pipimem.store.fleet.fleet_lock import Fleet
-    from pipimem.store.fleet.usage import FleetUsage
     from pipimem.store.transcript.spool import TalkSpool
 
 _SIGNS = ("pipimem.toml", "channels", ".pipimem")
@@ -125,9 +129,16 @@ class WorkspaceStore:
         """Where talk waits while a channel cannot be written to; `None` on one host."""
         return self.fleet.spool_in(folder) if self.fleet else None
 
-    def shared(self, folder: Path) -> SharedFolder | None:
-        """A channel's folder as several hosts share it, while it is kept; `None` on one host."""
-        return self.fleet.share(folder) if self.fleet else None
+    def database_of(self, own: Path, channel: Identity) -> StoredDatabase:
+        """The database of the state of a channel whose `.pipimem/` is `own`."""
+        if self.fleet is not None:
+            return self.fleet.database_of(own, channel.id, channel.key)
+        return SqliteDatabase(own / "state.db", SCHEMA, channel.id)
+
+    @property
+    def revalidate(self) -> Callable[[Path], None] | None:
+        """Has the file system look anew at what other hosts wrote in a folder; `None` on one."""
+        return self.fleet.revalidate if self.fleet else None
 
     def folder_of(self, channel_id: str) -> Path:
         """Where the folder of a channel is, or would be."""
@@ -169,12 +180,41 @@ class WorkspaceStore:
                     if self.fleet is None:
                         held.enter_context(self.make_lock(own / LOCK).held())
                 lock.check()
+                self._drop_rows(own)
                 folder.rename(doomed / f"{folder.name}-{time.time_ns()}")
             sync_folder(folder.parent)
         self.finish_removals()
         for problem in self.problems.all():
             if problem.channel == folder.name:
                 self.problems.remove(problem.job, problem.channel)
+
+    def _drop_rows(self, own: Path) -> None:
+        """Remove what the database of a fleet has of a channel, whose lock is held."""
+        if self.fleet is None:
+            return
+        known = identity.load(own.parent)
+        if known is not None:
+            self.fleet.database_of(own, known.id, known.key).remove_rows()
+
+    def leave_fleet(self) -> int:
+        """Write what the database of a fleet has of each channel into a `state.db` beside it.
+
+        The rows are removed then. Returns how many channels there were. No other host may be
+        running. Raises `StoreError`.
+        """
+        fleet, count = self.fleet, 0
+        if fleet is None:
+            return count
+        for info in self.channels():
+            own, known = info.folder / ".pipimem", identity.load(info.folder)
+            if known is None:
+                continue
+            with self.make_lock(own / "lock").held(), store_errors("write", own):
+                _move_rows(fleet.database_of(own, known.id, known.key), own)
+            count += 1
+        with store_errors("write", self._own):
+            _move_rows(fleet.workspace_database(), self._own)
+        return count
 
     def removed(self) -> tuple[Path, ...]:
         """What is left of channels whose removal a crash cut off. Raises `StoreError`."""
@@ -232,14 +272,14 @@ class WorkspaceStore:
 
     @property
     def state(self) -> WorkspaceState:
-        """The database of the workspace; in a fleet each host has its own."""
-        return WorkspaceState(self._own, self.fleet.host if self.fleet else "")
+        """The database of the workspace."""
+        if self.fleet is not None:
+            return WorkspaceState(self._own, self.fleet.host, self.fleet.workspace_database())
+        return WorkspaceState(self._own)
 
     @property
-    def usage_store(self) -> UsageStore | FleetUsage:
+    def usage_store(self) -> UsageStore:
         """The usage ledger and the reservations."""
-        if self.fleet is not None:
-            return self.fleet.usage_store
         return UsageStore(self.state)
 
     @property
@@ -277,6 +317,17 @@ class WorkspaceStore:
     @property
     def _own(self) -> Path:
         return self.root / ".pipimem"
+
+
+def _move_rows(database: PostgresDatabase, own: Path) -> None:
+    """Write a database into a `state.db`, then remove its rows."""
+    draft = own / "state.db.new"
+    draft.unlink(missing_ok=True)
+    database.copy_to(draft)
+    if presence.exists(draft):
+        draft.replace(own / "state.db")
+        sync_folder(own)
+    database.remove_rows()
 
 
 def _fleet_of(root: Path) -> FleetSettings:

@@ -6,7 +6,7 @@ import math
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from pipimem.errors import DamagedState, StoreError
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.state import schedule, usage
-from pipimem.state.rows import Rows, Schema
+from pipimem.state.rows import Database, Rows, Schema
 from pipimem.state.sqlite import SqliteDatabase, set_aside
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import put_whole
@@ -43,16 +43,22 @@ WORKSPACE = Schema(
 class WorkspaceState(Struct, frozen=True):
     """The database in a workspace's `.pipimem/`. Raises `StoreError` where the disk refuses.
 
-    In a fleet each `host` has a file of its own there.
+    In a fleet it is `shared` by all hosts, and `host` named the files of older versions.
     """
 
     folder: Path
     host: str = ""
+    shared: Database | None = None
 
     @property
-    def database(self) -> SqliteDatabase:
+    def path(self) -> Path:
+        """Where the database of one host lies."""
+        return self.folder / "state.db"
+
+    @property
+    def database(self) -> Database:
         """The database, whatever older files lie beside it."""
-        return SqliteDatabase(self.folder / f"state{_suffix(self.host)}.db", WORKSPACE)
+        return self.shared or SqliteDatabase(self.path, WORKSPACE)
 
     @contextmanager
     def reading(self) -> Iterator[Rows | None]:
@@ -85,23 +91,19 @@ class WorkspaceState(Struct, frozen=True):
     @contextmanager
     def _locked(self) -> Iterator[None]:
         make_folder(self.folder)
-        with FolderLock(self.folder / f"lock{_suffix(self.host)}").held():
+        with nullcontext() if self.shared else FolderLock(self.folder / "lock").held():
             yield
 
     def set_damaged_aside(self) -> Path | None:
         """Rename a damaged database; return its new path, `None` where it is whole."""
         with self._locked():
-            return set_aside(self.database.path) if self.database.damage() else None
+            return set_aside(self.path) if self.database.damage() else None
 
     def take_over(self) -> None:
         """Import what versions before 0.3 left beside the database, and remove it."""
         if any(older_files(self.folder, self.host)):
             with self.writing():
                 pass
-
-
-def _suffix(host: str) -> str:
-    return f"~{host}" if host else ""
 
 
 # ── what versions before 0.3 kept in files ────────────────────────────────────────────────────────

@@ -12,8 +12,10 @@ from pathlib import Path
 import pytest
 from benchmarks.fleet.postgres import Server, running
 from pipimem.settings import FleetSettings
-from pipimem.store.fleet.database import FleetDatabase
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.workspace import WorkspaceStore
+from pipimem.store.workspace_state import WORKSPACE
 
 collect_ignore_glob = [] if os.environ.get("PIPIMEM_TEST_FLEET") else ["*"]
 
@@ -28,10 +30,10 @@ def server() -> Iterator[Server]:
 @pytest.fixture
 def database(server: Server) -> Iterator[FleetDatabase]:
     """Its database, with empty tables."""
-    server.sql("drop schema if exists pipimem cascade")
+    server.sql("drop schema if exists pipimem, pipimem_rows, pipimem_views cascade")
     server.sql("drop schema public cascade; create schema public")
     database = FleetDatabase(server.address)
-    database.create()
+    database.create(SCHEMA, WORKSPACE)
     yield database
     database.close()
 

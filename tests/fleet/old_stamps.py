@@ -12,13 +12,13 @@ from unittest.mock import patch
 
 @contextmanager
 def old_stamps(root: Path) -> Iterator[None]:
-    """While this lasts, whoever asks for a file below `root` by its name is shown its first status.
+    """While this lasts, whoever asks for a file below `root` by its name is shown an old status.
 
-    An open file shows its own. That is worse than NFS, which shows a new status by name, too, once
-    the file was opened.
+    It is the status of when the file was last opened by its name, or else of the first question.
     """
     shown: dict[str, os.stat_result] = {}
     real: Callable[..., os.stat_result] = os.stat
+    really_open: Callable[..., int] = os.open
 
     def stat(path: Any, **options: Any) -> os.stat_result:
         if isinstance(path, int) or not os.fspath(path).startswith(os.fspath(root)):
@@ -27,5 +27,9 @@ def old_stamps(root: Path) -> Iterator[None]:
             shown[os.fspath(path)] = real(path, **options)
         return shown[os.fspath(path)]
 
-    with patch("os.stat", stat):
+    def opened(path: Any, *flags: Any, **options: Any) -> int:
+        shown.pop(os.fspath(path), None)
+        return really_open(path, *flags, **options)
+
+    with patch("os.stat", stat), patch("os.open", opened):
         yield

@@ -1,24 +1,20 @@
-"""`pipimem fleet init`: the tables in which several hosts agree who writes."""
+"""`pipimem fleet`: the tables that several hosts share, and the way back to one host."""
 
 from __future__ import annotations
 
 import re
-from functools import partial
-from types import ModuleType
 
 import click
 
 from pipimem.cli.options import Chosen, chosen
 from pipimem.cli.output import Failed, note, say
-from pipimem.cli.running import run
-from pipimem.errors import SettingsError
 from pipimem.runtime.opened_parts import WorkspaceStore
 
 _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 @click.command("fleet")
-@click.argument("what", type=click.Choice(["init"]), metavar="init")
+@click.argument("what", type=click.Choice(["init", "leave"]), metavar="init|leave")
 @click.option("--print", "prints", is_flag=True, help="Print the SQL for an administrator instead.")
 @click.option(
     "--role",
@@ -27,34 +23,33 @@ _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
     help="The role of the bots in what is printed.",
 )
 @chosen
-def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:  # noqa: ARG001 - one as yet
-    """Make the tables of several hosts that share this workspace.
+def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:
+    """Make the tables of several hosts that share this workspace, or leave them.
 
-    In the database that `[fleet] database` names, where they are missing. `--print` prints what an
-    administrator runs instead: the tables, and the least rights of the role that bots connect as.
+    `init` makes them in the database that `[fleet] database` names, where they are missing.
+    `--print` prints what an administrator runs instead: the tables, and the least rights of the
+    role that bots connect as.
+    `leave` moves the state of all channels back into the workspace, for one host: stop all hosts
+    before, and take `database` out of pipimem.toml after it.
     """
     if not _ROLE.fullmatch(role):
         raise click.UsageError("--role takes small letters, digits and _.")
+    from pipimem.runtime.fleet.overview import tables_sql  # of a fleet alone
+
     if prints:
-        click.echo(_job_queue().tables_sql(role))
+        click.echo(tables_sql(role))
         return
     fleet = chosen.store().fleet
     if fleet is None:
         raise Failed("There is no fleet: set database under [fleet] in pipimem.toml first.")
-    run(partial(_job_queue().make_tables, fleet.database))
+    if what == "leave":
+        count = chosen.store().leave_fleet()
+        say(f"the state of {count} channels lies in the workspace")
+        note("take database out of [fleet] in pipimem.toml, then start one host")
+        return
+    fleet.make_tables()
     say("the tables are there")
     note(_next(chosen.store()))
-
-
-def _job_queue() -> ModuleType:
-    """Return the module that asks Procrastinate. Raises `SettingsError` without it."""
-    try:
-        from pipimem.runtime.fleet import job_queue
-    except ImportError as error:
-        raise SettingsError(
-            "The tables of [fleet] need Procrastinate: pip install 'pipimem[fleet]'"
-        ) from error
-    return job_queue
 
 
 def _next(workspace: WorkspaceStore) -> str:

@@ -1,4 +1,4 @@
-"""What an operator sees of a fleet: hosts, leases, due channels, the queue."""
+"""What an operator sees of a fleet, and runs for it: hosts, leases, due channels, tables."""
 
 from __future__ import annotations
 
@@ -7,21 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipimem.errors import DatabaseUnavailable
+from pipimem.resources import fleet_rights
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.postgres import make_tables
 from pipimem.store.fleet.fleet_lock import Fleet
 from pipimem.store.health.finding import Finding, wrong
+from pipimem.store.workspace_state import WORKSPACE
 
 # The name of an owner ends with its process and a random part.
 _HOSTS = """
-    select regexp_replace(owner, '-[0-9]+-[0-9a-f]+$', ''),
-           count(*) filter (where held and until > clock_timestamp()), max(until)
-    from pipimem.channel where id ^@ %(beginning)s group by 1 order by 1
-"""
-_HAS_QUEUE = "select to_regclass('procrastinate_jobs') is not null"
-_QUEUE = """
-    select count(*) filter (where status = 'todo'), count(*) filter (where status = 'doing'),
-           (select count(*) from procrastinate_workers
-            where last_heartbeat > now() - interval '30 seconds')
-    from procrastinate_jobs where queue_name = %(queue)s
+    select regexp_replace(last_holder, '-[0-9]+-[0-9a-f]+$', ''),
+           count(*) filter (where holder <> '' and until > clock_timestamp()), max(until)
+    from pipimem.lease where id ^@ %(beginning)s group by 1 order by 1
 """
 
 
@@ -36,31 +33,24 @@ class FleetHost:
 
 @dataclass(frozen=True, slots=True)
 class FleetOverview:
-    """A workspace's fleet; `workers` counts those of all workspaces in the database."""
+    """A workspace's fleet; `late` channels have been due for five minutes or longer."""
 
     hosts: tuple[FleetHost, ...]
     due: int
-    waiting: int
-    under_way: int
-    workers: int
+    late: int
 
     def lines(self) -> list[str]:
-        """For eyes."""
+        """Return the overview for eyes."""
         lines = [f"{host.name}: {host.leases} leases, {_seen(host)}" for host in self.hosts]
-        queue = f"{self.waiting} jobs wait, {self.under_way} are under way"
-        return [*lines, f"{self.due} channels are due, {queue}, {self.workers} workers"]
+        return [*lines, f"{self.due} channels are due, {self.late} for 5 minutes or longer"]
 
 
 def fleet_overview(fleet: Fleet) -> FleetOverview:
-    """How a fleet stands. Raises `DatabaseUnavailable`."""
+    """Return how a fleet stands. Raises `DatabaseUnavailable`."""
     found = fleet.database.rows(_HOSTS, {"beginning": f"{fleet.name}/"})
     hosts = tuple(FleetHost(str(name), count, seen) for name, count, seen in found)
-    due, _ = fleet.visits.waiting()
-    waiting, under_way, workers = 0, 0, 0
-    if fleet.database.rows(_HAS_QUEUE)[0][0]:
-        queue = {"queue": queue_name(fleet.name)}
-        [(waiting, under_way, workers)] = fleet.database.rows(_QUEUE, queue)
-    return FleetOverview(hosts, due, waiting, under_way, workers)
+    due, late = fleet.visits.waiting()
+    return FleetOverview(hosts, due, late)
 
 
 def fleet_findings(fleet: Fleet) -> Iterator[Finding]:
@@ -70,14 +60,18 @@ def fleet_findings(fleet: Fleet) -> Iterator[Finding]:
     except DatabaseUnavailable as error:
         yield wrong("pipimem.toml, [fleet]", str(error))
         return
-    if overview.due and not overview.workers:
-        what = f"{overview.due} channels are due, and no host runs `pipimem watch --fleet`"
+    if overview.late:
+        what = (
+            f"{overview.late} channels have been due for 5 minutes or longer: no host runs "
+            "`pipimem watch --fleet`, or those that do have too much to do"
+        )
         yield wrong("pipimem.toml, [fleet]", what)
 
 
-def queue_name(workspace: str) -> str:
-    """What the queue of a workspace is called."""
-    return f"pipimem {workspace}"
+def tables_sql(role: str) -> str:
+    """Return what an administrator runs once: all tables, then the rights of a role."""
+    statements = "".join(f"{statement};\n" for statement in make_tables(SCHEMA, WORKSPACE))
+    return statements + fleet_rights().replace("pipimem_bot", role)
 
 
 def _seen(host: FleetHost) -> str:

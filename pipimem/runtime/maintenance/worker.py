@@ -19,7 +19,7 @@ from anyio.lowlevel import current_token
 from msgspec import Struct
 
 from pipimem.clock import Clock
-from pipimem.errors import PipimemError, SettingsError, WorkspaceError
+from pipimem.errors import PipimemError, WorkspaceError
 from pipimem.memory.gates import Gate, next_opening
 from pipimem.runtime.maintenance.background import Background, Failure
 from pipimem.runtime.maintenance.changed_files import JOB, SCAN, ChangedFiles
@@ -34,7 +34,7 @@ from pipimem.store.workspace import WorkspaceStore
 from pipimem.text.dates.bounds import later
 
 if TYPE_CHECKING:
-    from pipimem.store.fleet.usage import Visits
+    from pipimem.store.fleet.visits import Visits
 
 
 # Seconds until a channel is looked at again whose work took the process down with it.
@@ -407,12 +407,8 @@ class IdleWork:
                 "There is no fleet: set database under [fleet] in pipimem.toml, or leave --fleet "
                 "out."
             )
-        try:
-            from pipimem.runtime.fleet.fleet_worker import FleetWorker
-        except ImportError as error:
-            raise SettingsError(
-                "`pipimem watch --fleet` needs Procrastinate: pip install 'pipimem[fleet]'"
-            ) from error
+        from pipimem.runtime.fleet.fleet_worker import FleetWorker  # of a fleet alone
+
         worker = FleetWorker.of(self.worker, fleet, report)
         began()
         await worker.run()

@@ -26,8 +26,7 @@ from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.appended_files import KnownPrefix, append_synced
-from pipimem.store.disk.exchange import displace
-from pipimem.store.disk.fencing import move_name
+from pipimem.store.disk.exchange import displace, move
 from pipimem.store.disk.files import (
     TextFile,
     free_name,
@@ -107,7 +106,7 @@ def prepare_file(working_copy: WorkingCopy, path: Path, target: Path, text: str)
 def _set_apart(temporary: Path) -> None:
     """Gives what lies beside a file under a name of ours another such name, which nobody has."""
     with store_errors("write", temporary):
-        move_name(temporary, free_name(temporary))
+        move(temporary, free_name(temporary))
 
 
 def remove_unused(prepared: Iterable[Path]) -> None:
@@ -367,7 +366,7 @@ def set_note_aside(working_copy: WorkingCopy, file: File, now: datetime) -> str:
         names = (path.with_name(f"{path.name}.unreadable{number or ''}") for number in count())
         aside = presence.first_unused(names)
         with store_errors("rename", displaced or path):
-            move_name(displaced or path, aside)
+            move(displaced or path, aside)
         sync_folder(path.parent)
         return aside.name
     publish(working_copy, now)  # a person saved a text right before: it is merged

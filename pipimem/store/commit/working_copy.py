@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -76,6 +76,8 @@ class WorkingCopy:
     state: ChannelState
     # What makes notes count as others besides the notes: talk that waits beside the transcript.
     beside: tuple[Path, ...] = ()
+    # Has the file system look anew at what other hosts wrote in the folder; `None` on one host.
+    revalidate: Callable[[Path], None] | None = None
     # By the etag of a text the tag in the name under which an older pipimem prepared it.
     old_tags: Mapping[str, str] = field(default_factory=dict)
     # The archive as it was last looked through for forgotten lines.
@@ -317,7 +319,10 @@ class WorkingCopy:
         self._parsed.clear()
 
     def _look(self) -> tuple[tuple[int, ...] | None, ...]:
-        return (*map(stamp, self._watched), self.state.stamp())
+        state = self.state.stamp()
+        if self.revalidate is not None and (not self._stamps or state != self._stamps[-1]):
+            self.revalidate(self.folder)
+        return (*map(stamp, self._watched), state)
 
     def _read(self, path: Path) -> TextFile:
         mark = stamp(path)

@@ -16,7 +16,8 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from pipimem.store.disk import presence
-from pipimem.store.disk.fencing import check_fence, move_name
+from pipimem.store.disk.exchange import move
+from pipimem.store.disk.fencing import check_fence
 from pipimem.store.disk.files import NEVER, Stamp, stamp
 from pipimem.store.disk.syscalls import opened, reading, store_errors, sync_data, write_whole
 
@@ -220,7 +221,7 @@ def set_aside(path: Path) -> None:
     """Renames a file to the next number."""
     number = max((_number(path, part) for part in older_parts(path)), default=0) + 1
     with store_errors("rotate", path):
-        move_name(path, path.with_name(f"{path.stem}-{number:04d}{path.suffix}"))
+        move(path, path.with_name(f"{path.stem}-{number:04d}{path.suffix}"))
 
 
 def _number(path: Path, part: Path) -> int:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from pipimem.store.disk import presence
-from pipimem.store.disk.fencing import staged, unstaged_name
+from pipimem.store.disk.fencing import check_fence
 from pipimem.store.disk.files import free_name
 from pipimem.store.disk.syscalls import store_errors
 
@@ -34,12 +34,8 @@ def displace(prepared: Path, target: Path) -> Path | None:
     is lost.
     """
     with store_errors("replace", target):
-        with staged(prepared) as ours:
-            found = _displaced(ours, target)
-        if found is None or ours == prepared:
-            return found
-        # A second name was made beside the staged file, and lies beside the prepared one now.
-        return prepared if found == ours else prepared.with_name(unstaged_name(found))
+        check_fence()
+        return _displaced(prepared, target)
 
 
 def _displaced(prepared: Path, target: Path) -> Path | None:
@@ -70,6 +66,12 @@ def _exchanged(prepared: Path, target: Path) -> Path:
         shutil.copyfile(target, copy)
     prepared.replace(target)
     return copy
+
+
+def move(path: Path, target: Path) -> None:
+    """Renames a file of ours to a name that nobody has. Raises `FileExistsError`."""
+    check_fence()
+    put_new(path, target)
 
 
 def put_new(prepared: Path, target: Path) -> None:

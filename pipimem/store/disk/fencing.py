@@ -1,59 +1,52 @@
-"""Changes of files that a holder can no longer make once another one took its lock over.
+"""What a holder of a lock asks for before it changes a file: whether it still holds the lock.
 
 On one host the system frees the lock of a dead process, and a suspended one keeps it: nothing here
 does anything then. A lease on a lock of several hosts ends by time, and its holder may be suspended
-at any system call. So whatever gets or loses a name passes through the holder's *staging
-directory*, one with the number of its fence in the name, and whoever takes the lock over empties
-and removes that directory: a rename that was about to happen finds nothing. What is appended to is
-opened first and checked then, and is replaced by a copy with the takeover: what is written later
-goes into a file without a name.
+at any system call. So whatever gets a name was written under a draft's name before, which has the
+number of the hold in it, and the server is asked after that. Whoever takes the lock over removes
+the drafts of holders before: a rename that was about to happen finds nothing.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from itertools import count
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import quote, unquote
 
-from pipimem.store.disk import presence
+HALF = "half"
+"""The tag of a temporary file that is still being written."""
 
 
-class Fence(Protocol):
-    """What a holder of a lease shows before each change of a file."""
+class Hold(Protocol):
+    """A lock of several hosts that this thread holds."""
 
     @property
-    def number(self) -> int:
+    def name(self) -> str:
+        """The lock's name in the database."""
+
+    @property
+    def fence(self) -> int:
         """Greater than that of every holder before."""
 
     @property
-    def staging(self) -> Path:
-        """The folder of this holder alone, on the disk of what it writes."""
-
-    @property
-    def folder(self) -> Path:
-        """What the names in the staging directory are relative to."""
+    def draft_tag(self) -> str:
+        """The tag of the drafts that are written under it."""
 
     def check(self) -> None:
-        """Raises `LockLost` where the lease is over, or another holder has planted its fence."""
-
-    def wrote(self, record: int) -> None:
-        """Notes a writing of which others get a notice: its record's number, 0 for none."""
+        """Raise `LockLost` where another holder may have the lock. Writing follows."""
 
 
-_MOVING, _TRASH = "to-", "gone-"
-_held: ContextVar[Fence | None] = ContextVar("pipimem_fence", default=None)
-_job_fence: ContextVar[Fence | None] = ContextVar("pipimem_job_fence", default=None)
+_held: ContextVar[Hold | None] = ContextVar("pipimem_hold", default=None)
+_job: ContextVar[Hold | None] = ContextVar("pipimem_job_hold", default=None)
 
 
 @contextmanager
-def fenced_by(fence: Fence) -> Iterator[None]:
-    """While this lasts, each change that this thread makes is made under a fence."""
-    token = _held.set(fence)
+def fenced_by(hold: Hold) -> Iterator[None]:
+    """While this lasts, each change that this thread makes is made under a lock."""
+    token = _held.set(hold)
     try:
         yield
     finally:
@@ -61,145 +54,42 @@ def fenced_by(fence: Fence) -> Iterator[None]:
 
 
 @contextmanager
-def under_job_fence(fence: Fence | None) -> Iterator[None]:
-    """While this lasts, what this task commits counts only while its job's `fence` stands, too.
+def under_job_fence(hold: Hold | None) -> Iterator[None]:
+    """While this lasts, what this task commits counts only while its job's lock is held, too.
 
-    A job with a model takes minutes and holds no lock to write; its threads inherit the fence.
+    A job with a model takes minutes and holds no lock to write; its threads inherit the hold.
     """
-    token = _job_fence.set(fence)
+    token = _job.set(hold)
     try:
         yield
     finally:
-        _job_fence.reset(token)
+        _job.reset(token)
 
 
-def fence_number() -> int:
-    """The number of the fence of this thread, 0 without one."""
-    fence = _held.get()
-    return 0 if fence is None else fence.number
-
-
-def note_written(record: int = 0) -> None:
-    """Has other hosts notified, when this thread gives the lock back; does nothing on one host."""
-    fence = _held.get()
-    if fence is not None:
-        fence.wrote(record)
+def holds() -> tuple[Hold, ...]:
+    """Return what this thread holds: the lock to write, then that of its job."""
+    held = _held.get()
+    return () if held is None else tuple(filter(None, (held, _job.get())))
 
 
 def check_fence() -> None:
-    """Raises `LockLost` where this thread has a fence that another holder has passed."""
-    fence = _held.get()
-    if fence is None:
-        return
-    fence.check()
-    job = _job_fence.get()
-    if job is not None and job.folder == fence.folder:
-        job.check()
+    """Raise `LockLost` where another holder may have a lock of this thread."""
+    for hold in holds():
+        hold.check()
 
 
-def staged_draft() -> Path | None:
-    """Where a text is written before it gets its name; `None` without a fence."""
-    fence = _held.get()
-    return None if fence is None else _free(fence.staging, "half-")
+def draft_tag() -> str:
+    """Return the tag of a draft of this thread."""
+    held = _held.get()
+    return HALF if held is None else held.draft_tag
 
 
-def give_name(draft: Path, target: Path) -> None:
-    """Renames a draft of this holder's to its name, or does nothing but raise `LockLost`."""
-    check_fence()
-    draft.replace(target)
+def revalidate(paths: tuple[Path, ...]) -> None:
+    """Open files, so that what the system shows of them is as others left them.
 
-
-def take_name(path: Path) -> None:
-    """Removes a file; one that is gone already is fine."""
-    fence = _held.get()
-    if fence is None or path.parent == fence.staging:
-        path.unlink(missing_ok=True)
-        return
-    if not os.path.lexists(path):
-        return
-    check_fence()
-    trash = _free(fence.staging, _TRASH)
-    try:
-        path.rename(trash)
-    except FileNotFoundError:
-        if not presence.is_folder(fence.staging):
-            raise  # another holder removed the staging directory
-        return
-    trash.unlink(missing_ok=True)
-
-
-def move_name(path: Path, target: Path) -> None:
-    """Renames a file that lies under a name which other holders use, too."""
-    with staged(path, target) as ours:
-        if ours == path:
-            path.rename(target)
-
-
-@contextmanager
-def staged(path: Path, target: Path | None = None) -> Iterator[Path]:
-    """Stages a file while this lasts, and renames it to `target` then, if it is still there.
-
-    By default that is the name it had. Yields where it lies: `path` itself without a fence.
+    A network file system asks its server about a file when it is opened, and believes for seconds
+    what it was told.
     """
-    fence = _held.get()
-    if fence is None:
-        yield path
-        return
-    check_fence()
-    ours = fence.staging / _staged_name(fence.folder, target or path)
-    path.rename(ours)
-    try:
-        yield ours
-    finally:
-        if presence.is_folder(fence.staging):  # else another holder has what lay there
-            put_back(fence.staging, fence.folder)
-
-
-def put_back(staging: Path, folder: Path) -> None:
-    """Moves what is staged to where it belongs, and removes drafts and what was removed."""
-    for name in sorted(os.listdir(staging)):  # noqa: PTH208 - names
-        path = staging / name
-        if not name.startswith(_MOVING):
-            path.unlink(missing_ok=True)
-            continue
-        path.rename(_target_of(folder, name))
-
-
-def take_staging(staging: Path, mine: Path, folder: Path) -> None:
-    """Empties and removes the staging directory of a former holder: it can change nothing then.
-
-    What it had there is moved to `mine`, and from there to where it belongs.
-    """
-    while True:
-        try:
-            names = os.listdir(staging)  # noqa: PTH208 - names
-            for name in names:
-                (staging / name).rename(mine / name)
-            staging.rmdir()
-        except FileNotFoundError:
-            if presence.is_folder(staging):
-                continue  # the holder was not suspended, and moved on
-        except OSError:
-            if not os.listdir(staging):  # noqa: PTH208 - names
-                raise
-            continue
-        break
-    put_back(mine, folder)
-
-
-def unstaged_name(path: Path) -> str:
-    """The name that a file in the staging directory has where it belongs."""
-    return Path(unquote(path.name.removeprefix(_MOVING))).name
-
-
-def _staged_name(folder: Path, target: Path) -> str:
-    return _MOVING + quote(os.path.relpath(target, folder), safe="")
-
-
-def _target_of(folder: Path, name: str) -> Path:
-    target = folder / unquote(name.removeprefix(_MOVING))
-    return Path(os.path.normpath(target))
-
-
-def _free(staging: Path, beginning: str) -> Path:
-    return presence.first_unused(staging / f"{beginning}{number}" for number in count())
+    for path in paths:
+        with suppress(OSError):
+            os.close(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)))

@@ -13,9 +13,8 @@ from msgspec import Struct
 from pipimem.errors import UnreadableNote
 from pipimem.store.disk import presence
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
-from pipimem.store.disk.fencing import give_name, staged_draft, take_name
+from pipimem.store.disk.fencing import check_fence, draft_tag
 from pipimem.store.disk.presence import first_unused
-from pipimem.store.disk.shared_folders import current_status
 from pipimem.store.disk.syscalls import (
     BINARY,
     CLOSE_ON_EXEC,
@@ -96,8 +95,6 @@ NEVER: Stamp = (-1, -1, -1, -1)
 _LARGEST = 16 * 1024 * 1024
 TEMPORARY = ".pipimem-tmp"
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW | CLOSE_ON_EXEC | BINARY
-HALF = "half"
-"""The tag of a temporary file that is still being written."""
 
 
 class TextFile(Struct, frozen=True):
@@ -117,24 +114,11 @@ def stamp(path: Path) -> Stamp | None:
     """The stamp of a file, `None` where there is none."""
     with store_errors("read", path):
         try:
-            return _stamp(current_status(path, _status_by_opening))
+            return _stamp(path.stat())
         # Nothing else: a text that waits would count as arrived, and the older one in its file as a
         # person's.
         except (FileNotFoundError, NotADirectoryError):
             return None
-
-
-def _status_by_opening(path: Path) -> os.stat_result:
-    try:
-        descriptor = os.open(path, os.O_RDONLY | NO_WAIT | CLOSE_ON_EXEC | BINARY)
-    except FileNotFoundError:
-        raise
-    except OSError:  # no right to read it, or no file: what is shown is all there is
-        return path.stat()
-    try:
-        return os.fstat(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def read(path: Path, root: Path) -> TextFile | None:
@@ -226,12 +210,13 @@ def put_whole(
     with store_errors("replace", path):
         if modified is not None:
             os.utime(draft, (modified, modified))
-        give_name(draft, path)
+        check_fence()
+        draft.replace(path)
 
 
 def _draft_for(target: Path) -> Path:
     """Where a text is written before it gets a name that others know."""
-    return staged_draft() or temporary_for(target, HALF)
+    return temporary_for(target, draft_tag())
 
 
 def temporary_for(target: Path, tag: str) -> Path:
@@ -266,14 +251,15 @@ def prepare(path: Path, target: Path, text: str) -> None:
     draft = _draft_for(target)
     _write_temporary(draft, target, text.encode(), synced=True)
     with store_errors("write", path):
-        give_name(draft, path)
+        check_fence()
+        draft.replace(path)
 
 
 def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool) -> None:
     """Writes a file in full."""
     with store_errors("write", target):
         mode = _mode_to_keep(target)
-        remove(temporary)  # left behind by a killed process that had this name
+        temporary.unlink(missing_ok=True)  # left behind by a killed process that had this name
         descriptor = os.open(temporary, _NEW, FILE_MODE)
         try:
             if mode != FILE_MODE and hasattr(os, "fchmod"):
@@ -282,7 +268,7 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool
             if synced:
                 os.fsync(descriptor)
         except OSError:
-            remove(temporary)
+            temporary.unlink(missing_ok=True)
             raise
         finally:
             os.close(descriptor)
@@ -291,7 +277,8 @@ def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool
 def remove(path: Path) -> None:
     """Takes a file of ours away; one that is gone already is fine."""
     with store_errors("remove", path):
-        take_name(path)
+        check_fence()
+        path.unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:

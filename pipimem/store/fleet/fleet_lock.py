@@ -1,4 +1,4 @@
-"""The lock of a folder between hosts: a lease in the database, and its fence in the folder."""
+"""The locks of a workspace that several hosts share: leases in the database."""
 
 from __future__ import annotations
 
@@ -7,187 +7,67 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from msgspec import Struct
 
 from pipimem.errors import LockLost, StoreError
-from pipimem.notes.kinds import File
+from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.settings import FleetSettings
-from pipimem.store.disk import presence
+from pipimem.state.channel_state import SCHEMA
+from pipimem.state.lease import Leases, WriteLease
+from pipimem.state.postgres import FleetDatabase, HeldFence, PostgresDatabase
+from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store.disk.exchange import put_new
 from pipimem.store.disk.fencing import (
+    HALF,
     check_fence,
     fenced_by,
-    put_back,
-    take_staging,
+    holds,
+    revalidate,
     under_job_fence,
 )
-from pipimem.store.disk.files import prepare, put_whole, real_path, remove, temporary_for
-from pipimem.store.disk.folder_lock import lock_timeout
-from pipimem.store.disk.shared_folders import SharedFolder, share, shared_folder
-from pipimem.store.disk.syscalls import (
-    FILE_MODE,
-    FOLDER_MODE,
-    make_folder,
-    read_if_there,
-    store_errors,
-    sync_folder,
-    write_whole,
+from pipimem.store.disk.files import (
+    TEMPORARY,
+    prepare,
+    put_whole,
+    real_path,
+    remove,
+    temporary_for,
 )
-from pipimem.store.fleet.database import FleetDatabase
-from pipimem.store.fleet.lease import Leases, WriteLease
-from pipimem.store.fleet.listener import JOB_LOCK, Listener
-from pipimem.store.fleet.usage import FleetUsage, Visits
+from pipimem.store.disk.folder_lock import lock_timeout
+from pipimem.store.disk.syscalls import make_folder, read_if_there, store_errors, sync_folder
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.transcript.spool import TalkSpool
+from pipimem.store.workspace_state import WORKSPACE
 from pipimem.text.json_lines import checked_line, checked_value
 
-
-class PlantedFence(Struct, frozen=True):
-    """One holder's fence in the folder `own`: the file `name`, and its staging directory."""
-
-    own: Path
-    name: str
-    lease: WriteLease
-
-    @property
-    def number(self) -> int:
-        """Greater than that of every holder before."""
-        return self.lease.fence
-
-    @property
-    def folder(self) -> Path:
-        """The folder above, which holds all that is written under this fence."""
-        return self.own.parent
-
-    @property
-    def staging(self) -> Path:
-        """The folder through which all that this holder names or removes passes."""
-        return self.own / f"{self.name}-{self.number}"
-
-    @property
-    def is_passed(self) -> bool:
-        """Whether the fence that stands in the folder is another one."""
-        return standing_number(self.own, self.name) != self.number
-
-    def check(self) -> None:
-        """Raises `LockLost` where the lease is over, or another holder has planted its fence."""
-        if self.lease.is_over or self.is_passed:
-            raise LockLost(
-                f"{self.folder.name}: this process was suspended, or cut off from the database, "
-                "for longer than its lease, so another one may write. Nothing was written; try "
-                "again."
-            )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        # Half of what was read may be of another holder, a file gone by its doing. A `LockLost`
-        # may say more: that an append may have landed.
-        if isinstance(error, Exception) and not isinstance(error, LockLost):
-            self.check()
-
-    def wrote(self, record: int) -> None:
-        """Notes a writing: others get notice of it when the lease is given back."""
-        self.lease.written = max(record, self.lease.written or 0)
-
-    def plant(self) -> None:
-        """Plants the fence, durably, and takes away what holders before it had under way.
-
-        Raises `LockLost` where a greater one stands there already.
-        """
-        with store_errors("write", self.own / self.name):
-            if self._is_planted():
-                put_back(self.staging, self.folder)
-                return
-            self.staging.mkdir(mode=FOLDER_MODE, exist_ok=True)
-            while True:
-                self._put()
-                for staging in self._lower_stagings():
-                    take_staging(staging, self.staging, self.folder)
-                # One that was suspended in its own planting may have come in between, the last
-                # time: its draft lay in its staging directory.
-                if not self.is_passed:
-                    break
-            put_back(self.staging, self.folder)
-        sync_folder(self.own)
-
-    def _is_planted(self) -> bool:
-        if self.lease.taken_over or not presence.is_folder(self.staging):
-            return False
-        return not self.is_passed
-
-    def _put(self) -> None:
-        draft = self.staging / "half-fence"
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, FILE_MODE)
-        try:
-            write_whole(descriptor, checked_line({"fence": self.number}))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        # Behind the draft: the staging directory of who is suspended from here on is taken away.
-        if standing_number(self.own, self.name) > self.number:
-            raise LockLost(f"{self.folder.name}: another process took the lock over. Try again.")
-        draft.replace(self.own / self.name)
-
-    def _lower_stagings(self) -> list[Path]:
-        found = []
-        for path in self.own.glob(f"{self.name}-*"):
-            number = path.name.removeprefix(f"{self.name}-")
-            if number.isdecimal() and int(number) < self.number:
-                found.append(path)
-        return found
-
-
-def standing_number(own: Path, name: str) -> int:
-    """The number that is planted in a folder; 0 where none is, or it cannot be understood."""
-    value = checked_value(read_if_there(own / name) or b"") or {}
-    number = value.get("fence")
-    return number if isinstance(number, int) else 0
-
-
-# What is appended to, by the name of the lock under which it is, relative to the lock's folder.
-_APPENDED = {"lock": ("../log.jsonl", f"../{File.ARCHIVE}")}
-
-
-def replace_appended(lock: Path) -> None:
-    """Replaces what is appended to under a lock by copies; the caller holds it, fence planted."""
-    for name in _APPENDED.get(lock.name, ()):
-        path = real_path(lock.parent / name)
-        data = read_if_there(path)
-        if data is None:
-            continue
-        with store_errors("read", path):
-            status = path.stat()
-        put_whole(path, data)
-        with store_errors("write", path):
-            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-        sync_folder(path.parent)
-
-
+# An older name for a job, kept: a host that called the lock otherwise would not exclude one that
+# did not.
+JOB_LOCK = "thought.lock"
+"""The lock under which one host at a time does the jobs of a channel, a model's among them."""
+_WRITE_LOCK = "lock"
+# What is appended to under the lock of a channel.
+_APPENDED = ("log.jsonl", File.ARCHIVE)
+# The files of a channel that other hosts change.
+_FILES = (*NOTE_FILES, *_APPENDED, ".pipimem/channel.json", ".pipimem/spool")
 _NAME = "fleet.json"
 _WORKSPACE_BYTES = 8
 
 
 def joined(root: Path, settings: FleetSettings) -> Fleet:
-    """The fleet of a workspace; the database is asked at the first lock, not here.
+    """Return the fleet of a workspace; the database is asked at the first lock, not here.
 
     Raises `StoreError`.
     """
     own = root / ".pipimem"
     name = _name(own) or _named(own)
-    return Fleet(root, name, FleetDatabase(settings.database), settings.lease_seconds)
+    seconds = settings.lease_seconds
+    return Fleet(root, name, FleetDatabase(settings.database, seconds / 2), seconds)
 
 
 def _name(own: Path) -> str:
@@ -196,7 +76,7 @@ def _name(own: Path) -> str:
 
 
 def _named(own: Path) -> str:
-    """Gives a workspace a name; where several hosts do at once, all get that of the fastest."""
+    """Give a workspace a name; where several hosts do at once, all get that of the fastest."""
     make_folder(own)
     draft = temporary_for(own / _NAME, os.urandom(_WORKSPACE_BYTES).hex())
     line = checked_line({"workspace": os.urandom(_WORKSPACE_BYTES).hex()})
@@ -214,9 +94,6 @@ def _named(own: Path) -> str:
 
 _NAME_BYTES = 6
 _LONGEST_HOST = 64
-# Waiting for a dead holder takes a lease; the rest is for those in line before us.
-_LEASES_WAITED = 3
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
 @dataclass(slots=True)
@@ -231,9 +108,10 @@ class Fleet:
     database: FleetDatabase
     lease_seconds: float
     _leases: Leases | None = None
-    _listener: Listener | None = None
     _process: int = 0
     _threads: dict[str, threading.Lock] = field(default_factory=dict)
+    # By the name of a lock the number of the hold that this process had last.
+    fences: dict[str, int] = field(default_factory=dict)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -242,15 +120,41 @@ class Fleet:
         return re.sub(r"[^A-Za-z0-9._-]", "-", socket.gethostname())[:_LONGEST_HOST] or "host"
 
     def lock(self, path: Path) -> FleetLock:
-        """The lock that on one host is the file at `path`."""
+        """Return the lock that on one host is the file at `path`."""
         return FleetLock(self, path)
 
     def hold_job_lock(self, folder: Path, timeout: float) -> HeldLock:
-        """Takes the lock of the jobs of the channel in a folder: one host at a time has it.
+        """Take the lock of the jobs of the channel in a folder: one host at a time has it.
 
         Raises `LockTimeout` after `timeout` seconds, and `DatabaseUnavailable`.
         """
         return self.lock(folder / ".pipimem" / JOB_LOCK).taken(timeout)
+
+    def job_lock_name(self, folder: str) -> str:
+        """Return the name of the job lock of a channel, by the name of its folder."""
+        return f"{self.name}/{folder}/{JOB_LOCK}"
+
+    def database_of(self, own: Path, channel_id: str, key: bytes) -> PostgresDatabase:
+        """Return the rows of the channel whose `.pipimem/` is `own`."""
+        before = SqliteDatabase(own / "state.db", SCHEMA, channel_id)
+        person = blake2b(channel_id.encode("utf-8", "surrogatepass"), digest_size=16, key=key)
+        name = self.lock_name(own / _WRITE_LOCK)
+        return PostgresDatabase(
+            self.database, SCHEMA, name, person.digest(), before, lambda: _held(name)
+        )
+
+    def workspace_database(self) -> PostgresDatabase:
+        """Return the rows of the workspace: usage, reservations, failures of jobs."""
+        before = SqliteDatabase(self.root / ".pipimem" / "state.db", WORKSPACE)
+        return PostgresDatabase(self.database, WORKSPACE, f"{self.name}/workspace", b"", before)
+
+    def make_tables(self) -> None:
+        """Make the tables where they are missing. Raises `DatabaseUnavailable`."""
+        self.database.create(SCHEMA, WORKSPACE)
+
+    def revalidate(self, folder: Path) -> None:
+        """Have the file system ask its server for the files of a channel."""
+        revalidate(tuple(folder / name for name in _FILES))
 
     @property
     def visits(self) -> Visits:
@@ -266,70 +170,83 @@ class Fleet:
                 number = f"{os.getpid()}-{os.urandom(_NAME_BYTES).hex()}"
                 owner = f"{socket.gethostname()}-{number}"
                 self._leases = Leases(self.database, owner, self.lease_seconds)
-                self._listener = None
             return self._leases
 
-    @property
-    def listener(self) -> Listener:
-        """What hears of the writing of other hosts; it begins when it is first asked for."""
-        owner = self.owner
-        with self._mutex:
-            if self._listener is None:
-                channels = self.root / "channels"
-                self._listener = Listener(self.database.address, self.name, owner, channels)
-                self._listener.start()
-            return self._listener
-
-    def share(self, folder: Path) -> SharedFolder:
-        """Reads again what other hosts write in a channel's folder, while the result is kept."""
-        self.listener  # noqa: B018 - begins
-        return share(folder, lambda: self.listener.is_listening)
-
-    @property
-    def usage_store(self) -> FleetUsage:
-        """What the calls of all hosts are counted by."""
-        return FleetUsage(self.root / ".pipimem", self.name, self.host, self.database, self.lock)
-
     def spool_in(self, folder: Path) -> TalkSpool:
-        """Where talk waits while the channel in a folder cannot be written to."""
-        return TalkSpool(folder / ".pipimem" / "spool", self.owner)
+        """Return where talk waits while the channel in a folder cannot be written to."""
+        return TalkSpool(folder / ".pipimem" / "spool", self.leases.owner)
 
-    @property
-    def owner(self) -> str:
-        """What this process is called among all hosts."""
-        return self.leases.owner
-
-    def id_of(self, path: Path) -> str:
-        """What a lock is called in the database: names of folders, no texts."""
+    def lock_name(self, path: Path) -> str:
+        """Return what a lock is called in the database: names of folders, no texts."""
         inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
         parts = [part for part in inside.parts if part not in ("channels", ".pipimem")]
         return "/".join((self.name, *parts))
 
     def thread_lock(self, name: str) -> threading.Lock:
-        """What orders the threads of this process that want one lock."""
+        """Return what orders the threads of this process that want one lock."""
         with self._mutex:
             return self._threads.setdefault(name, threading.Lock())
+
+
+def _held(name: str) -> Sequence[HeldFence]:
+    """Return what this thread holds, if the lock of a name is the first of it."""
+    held = [HeldFence(hold.name, hold.fence) for hold in holds()]
+    return held if held and held[0].name == name else ()
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseHold:
+    """A lock of several hosts that is held by a lease."""
+
+    leases: Leases
+    lease: WriteLease
+    stem: str
+
+    @property
+    def name(self) -> str:
+        """The lock's name in the database."""
+        return self.lease.id
+
+    @property
+    def fence(self) -> int:
+        """Greater than that of every holder before."""
+        return self.lease.fence
+
+    @property
+    def draft_tag(self) -> str:
+        """The tag of drafts, by which the next holder knows those of this one."""
+        return f"{HALF}-{self.stem}-{self.fence}"
+
+    def check(self) -> None:
+        """Raise `LockLost` where another host may have the lock. Writing follows."""
+        self.leases.check(self.lease)
+        self.lease.has_written = True
 
 
 class HeldLock(Struct, frozen=True):
     """A lock that is ours until `give_back`, whichever thread calls it."""
 
-    fence: PlantedFence
+    fence: LeaseHold
     _stack: ExitStack
 
     def give_back(self) -> None:
-        """Gives it back."""
+        """Give it back."""
         self._stack.close()
+
+
+# Waiting for a dead holder takes a lease; the rest is for those in line before us.
+_LEASES_WAITED = 3
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.05
 
 
 class FleetLock:
     """A lock that several hosts share; as a `FolderLock` in the way it is used."""
 
-    __slots__ = ("_fleet", "_id", "_path")
+    __slots__ = ("_fleet", "_name", "_path")
 
     def __init__(self, fleet: Fleet, path: Path) -> None:
         self._fleet, self._path = fleet, path
-        self._id = fleet.id_of(path)
+        self._name = fleet.lock_name(path)
 
     @property
     def keeps_others_out(self) -> bool:
@@ -338,94 +255,94 @@ class FleetLock:
 
     @contextmanager
     def held(self, timeout: float | None = None) -> Iterator[None]:
-        """Holds the lock, which is not reentrant, with the fence planted.
+        """Hold the lock, which is not reentrant.
 
         Raises `LockTimeout` after `timeout` seconds, by default three leases, and
         `DatabaseUnavailable`.
         """
         if timeout is None:
             timeout = _LEASES_WAITED * self._fleet.lease_seconds
-        leases, until = self._fleet.leases, time.monotonic() + timeout
-        threads = self._fleet.thread_lock(self._id)
-        if not threads.acquire(timeout=timeout):
-            raise lock_timeout(self._path, timeout)
-        try:
-            with self._fenced(leases, until, timeout) as fence, fenced_by(fence), fence:
+        with self._leased(timeout) as hold, fenced_by(hold):
+            try:
                 yield
-        finally:
-            threads.release()
-
-    @contextmanager
-    def _fenced(self, leases: Leases, until: float, timeout: float) -> Iterator[PlantedFence]:
-        """Holds the lease, with the fence planted; asks again where it is lost in the planting."""
-        while True:
-            lease = self._acquired(leases, until, timeout)
-            with leases.kept(lease):
-                fence = self._planted(lease)
-                if fence is not None:
-                    self._distrust(lease)
-                    yield fence
-                    return
-            if time.monotonic() >= until:
-                raise lock_timeout(self._path, timeout)
+            except LockLost:
+                raise
+            except Exception:
+                # Half of what was read may be of another holder, a file gone by its doing.
+                hold.leases.check(hold.lease)
+                raise
 
     def taken(self, timeout: float) -> HeldLock:
-        """The lock, taken until it is given back, in whatever thread.
+        """Take the lock until it is given back, in whatever thread.
 
         Raises as `held` does, and as `check` does not: this thread writes nothing under it.
         """
         with ExitStack() as stack:
-            until = time.monotonic() + timeout
-            threads = self._fleet.thread_lock(self._id)
-            if not threads.acquire(timeout=timeout):
-                raise lock_timeout(self._path, timeout)
-            stack.callback(threads.release)
-            fence = stack.enter_context(self._fenced(self._fleet.leases, until, timeout))
-            return HeldLock(fence, stack.pop_all())
+            hold = stack.enter_context(self._leased(timeout))
+            return HeldLock(hold, stack.pop_all())
 
     def check(self) -> None:
-        """Raises `LockLost` where this thread holds the lock and another one may have it."""
+        """Raise `LockLost` where this thread holds the lock and another one may have it."""
         check_fence()
 
+    @contextmanager
+    def _leased(self, timeout: float) -> Iterator[LeaseHold]:
+        """Hold the lease, with what a former holder left under way cleared up."""
+        leases, until = self._fleet.leases, time.monotonic() + timeout
+        threads = self._fleet.thread_lock(self._name)
+        if not threads.acquire(timeout=timeout):
+            raise lock_timeout(self._path, timeout)
+        try:
+            lease = self._acquired(leases, until, timeout)
+            with leases.kept(lease):
+                hold = LeaseHold(leases, lease, self._path.stem)
+                before = self._fleet.fences.get(self._name, 0)
+                self._fleet.fences[self._name] = lease.fence
+                if self._path.name == _WRITE_LOCK and lease.fence != before + 1:
+                    self._fleet.revalidate(self._path.parent.parent)
+                if lease.taken_over:
+                    with fenced_by(hold), under_job_fence(None):
+                        self._clear_up()
+                lease.is_cleaned = True
+                yield hold
+        finally:
+            threads.release()
+
     def _acquired(self, leases: Leases, until: float, timeout: float) -> WriteLease:
-        attempt, pause = os.urandom(_NAME_BYTES).hex(), _FIRST_PAUSE
+        pause = _FIRST_PAUSE
         while True:
-            floor = standing_number(self._path.parent, self._fence_name)
-            lease = leases.ask(self._id, attempt, floor)
+            lease = leases.take(self._name)
             if lease is not None:
                 return lease
             if time.monotonic() >= until:
                 raise lock_timeout(self._path, timeout)
-            if pause == _FIRST_PAUSE and self._path.name == JOB_LOCK:
-                leases.notify_of_waiting(self._id)  # idle work ends for who cannot wait for it
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def _planted(self, lease: WriteLease) -> PlantedFence | None:
-        """The fence of a lease, planted; `None` where another holder's is by now."""
-        fence = PlantedFence(self._path.parent, self._fence_name, lease)
-        try:
-            fence.plant()
-            if lease.taken_over:
-                fence.wrote(0)  # the former holder may have given no notice of what it wrote
-                with fenced_by(fence), under_job_fence(None):
-                    replace_appended(self._path)
-            fence.check()
-        except LockLost:
-            return None
-        except (StoreError, OSError):
-            if not fence.is_passed:
-                raise
-            return None
-        lease.is_planted = True
-        return fence
+    def _clear_up(self) -> None:
+        """Remove the drafts of former holders, and replace what they may still append to by copies.
 
-    def _distrust(self, lease: WriteLease) -> None:
-        """What another holder wrote is read again, whatever the file system shows of the files."""
-        shared = shared_folder(self._path.parent.parent)
-        if shared is not None and self._path.name == "lock":
-            shared.locked(lease.fence)
+        What is renamed or written by one that is suspended is gone, or has no name, from here on.
+        """
+        folder = self._path.parent.parent
+        files = [real_path(folder / name) for name in (*NOTE_FILES, *_APPENDED)]
+        drafts = f".*.{HALF}-{self._path.stem}-*{TEMPORARY}"
+        with store_errors("remove", folder):
+            for place in {folder, self._path.parent, *(file.parent for file in files)}:
+                for draft in place.glob(drafts):
+                    draft.unlink(missing_ok=True)
+        if self._path.name == _WRITE_LOCK:
+            for name in _APPENDED:
+                _replace_by_copy(real_path(folder / name))
 
-    @property
-    def _fence_name(self) -> str:
-        return "fence" if self._path.name == "lock" else f"{self._path.stem}.fence"
+
+def _replace_by_copy(path: Path) -> None:
+    data = read_if_there(path)
+    if data is None:
+        return
+    with store_errors("read", path):
+        status = path.stat()
+    put_whole(path, data)
+    with store_errors("write", path):
+        os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    sync_folder(path.parent)

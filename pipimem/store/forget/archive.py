@@ -17,8 +17,8 @@ from pipimem.store.commit.publish import merged_displaced, read_when_closed, tem
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.editor_saves import is_recent
 from pipimem.store.disk.exchange import displace
+from pipimem.store.disk.fencing import HALF
 from pipimem.store.disk.files import (
-    HALF,
     prepare,
     read,
     remove,
@@ -122,7 +122,7 @@ def _takes_in(leftover: Path, path: Path, root: Path, left: Callable[[str], str]
     Returns False, and leaves it where it is, while somebody still writes to it.
     """
     target = resolved(path, root)
-    if tag_of(leftover, target) == HALF:
+    if tag_of(leftover, target).startswith(HALF):
         remove(leftover)  # written by us, and never exchanged
         return True
     try:

@@ -92,7 +92,7 @@ def _kept_beside(folder: Path) -> Iterator[Finding]:
 def database_findings(workspace: WorkspaceStore) -> Iterator[Finding]:
     """Damage of the workspace's database, and files that were set aside."""
     state = workspace.state
-    path, damage = state.database.path, state.database.damage()
+    path, damage = state.path, state.database.damage()
 
     def begin_anew(now: datetime) -> str:  # noqa: ARG001 - as `Mend` has it
         kept = state.set_damaged_aside()

@@ -25,7 +25,6 @@ from pipimem.store.disk.appended_files import (
     parts,
     set_aside,
 )
-from pipimem.store.disk.fencing import note_written
 from pipimem.store.disk.files import NEVER, Stamp, put_whole, stamp
 from pipimem.store.disk.folder_lock import WriteLock
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
@@ -334,7 +333,6 @@ class Transcript:
                 set_aside(self.path)
                 fresh = True
             self.lock.check()
-            note_written()
             append_synced(self.path, lines)
             if fresh:
                 sync_folder(self.folder)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pipimem.notes.message import Message
 from pipimem.store.disk import appended_files, presence
-from pipimem.store.disk.fencing import move_name
+from pipimem.store.disk.exchange import move
 from pipimem.store.disk.files import remove
 from pipimem.store.disk.folder_lock import is_at
 from pipimem.store.disk.syscalls import (
@@ -85,7 +85,7 @@ class TalkSpool:
             return []
         for path in self._files():
             if path.suffix == _WRITTEN:
-                move_name(path, _free(path))
+                move(path, _free(path))
         files = [path for path in self._files() if path.suffix == _TAKEN]
         return [
             (path, list(filter(None, map(parsed, appended_files.lines(path))))) for path in files

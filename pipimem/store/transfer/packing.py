@@ -14,13 +14,12 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pipimem.errors import ArchiveError, StoreError
 from pipimem.notes.kinds import File
-from pipimem.state.channel_state import SCHEMA
-from pipimem.state.sqlite import SqliteDatabase
 from pipimem.store import identity
 from pipimem.store.commit.publish import is_unfinished
 from pipimem.store.disk import editor_saves, presence
 from pipimem.store.disk.exchange import put_new
-from pipimem.store.disk.files import HALF, remove, resolved, temporary_for
+from pipimem.store.disk.fencing import HALF
+from pipimem.store.disk.files import remove, resolved, temporary_for
 from pipimem.store.disk.syscalls import FILE_MODE, opened, reading, store_errors, sync_folder
 from pipimem.store.opened_channel import OpenedChannel
 from pipimem.store.transfer.manifest import (
@@ -190,8 +189,6 @@ def _pack_channel(
             known = held.channel_folder.identity
             for name, path in paths.items():
                 if name == STATE_PATH:
-                    state = SqliteDatabase(path, SCHEMA, known.id).contents()
-                    files.append(archive.add(prefix, name, BytesIO(state), len(state)))
                     continue
                 file = reading(path)
                 size = os.fstat(file.fileno()).st_size
@@ -200,6 +197,9 @@ def _pack_channel(
                     continue
                 with file:
                     files.append(archive.add(prefix, name, file, size))
+            state = workspace.database_of(held.channel_folder.own, known).contents()
+            if state:
+                files.append(archive.add(prefix, STATE_PATH, BytesIO(state), len(state)))
         for name, file, size in large:
             files.append(archive.add(prefix, name, file, size))
     finally:

@@ -24,7 +24,7 @@ from pipimem.state.texts import ETAG_LENGTH, Texts
 from pipimem.store.commit.publish import temporaries_beside
 from pipimem.store.disk import presence
 from pipimem.store.disk.appended_files import set_aside
-from pipimem.store.disk.fencing import move_name
+from pipimem.store.disk.exchange import move
 from pipimem.store.disk.files import (
     free_name,
     put_whole,
@@ -234,7 +234,7 @@ def _rename(
     if not is_newest or tag[2] or presence.exists(by):
         by = free_name(by)
     with store_errors("write", path):
-        move_name(path, by)
+        move(path, by)
 
 
 def _is_prepared(path: Path, tag: str) -> bool:
@@ -251,6 +251,8 @@ def _remove_old_files(own: Path) -> None:
             shutil.rmtree(versions)
     for part in old_parts(own):
         remove(part)
+    for fence in own.glob("*fence"):  # of several hosts
+        remove(fence)
     for name in (_PLAN, "unread", LEDGER):
         remove(own / name)
     sync_folder(own)

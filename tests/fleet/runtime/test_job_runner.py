@@ -11,7 +11,7 @@ from pipimem import Pipimem
 from pipimem.errors import LockLost, LockTimeout
 from pipimem.runtime.channel import upkeep_of
 from pipimem.runtime.job_runner import JobRunner
-from pipimem.store.fleet.database import FleetDatabase
+from pipimem.state.postgres import FleetDatabase
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ async def test_what_a_frozen_thinker_decides_is_refused(
         slow, fast = await jobs_of(one), await jobs_of(two)
         async with slow.exclusive():
             database.rows(
-                "update pipimem.channel set until = clock_timestamp() - interval '1 second'"
+                "update pipimem.lease set until = clock_timestamp() - interval '1 second'"
             )
             async with fast.exclusive():
                 await fast.commit(adding("what the fast one found"))

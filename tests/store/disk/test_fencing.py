@@ -1,118 +1,92 @@
-"""What a holder names passes through its staging directory, and nothing does once that is gone."""
+"""A holder is asked before each change whether it still has its lock, behind its draft."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from pipimem.errors import LockLost, StoreError
+from pipimem.errors import LockLost
 from pipimem.store.disk.appended_files import append_synced, set_aside
 from pipimem.store.disk.exchange import displace
-from pipimem.store.disk.fencing import fenced_by, put_back, staged, take_staging
+from pipimem.store.disk.fencing import fenced_by, holds, under_job_fence
 from pipimem.store.disk.files import put_whole, remove
 
 
 @dataclass
 class Holder:
-    """A fence with a staging directory of its own; `lost` once another one took over."""
+    """A lock that is lost after so many checks."""
 
-    folder: Path
-    number: int
-    lost: bool = False
-    checks: list[int] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.staging.mkdir()
-
-    @property
-    def staging(self) -> Path:
-        return self.folder / f"staging-{self.number}"
+    checks: int
+    name: str = "w/team/lock"
+    fence: int = 7
+    draft_tag: str = "half-lock-7"
 
     def check(self) -> None:
-        self.checks.append(self.number)
-        if self.lost:
+        self.checks -= 1
+        if self.checks < 0:
             raise LockLost("lost")
 
 
-def test_without_a_fence_nothing_is_staged(tmp_path: Path) -> None:
-    """One host has none: a draft lies beside its target, as ever."""
-    put_whole(tmp_path / "a", b"1")
-    with staged(tmp_path / "a") as path:
-        assert path == tmp_path / "a"
-    assert [path.name for path in tmp_path.iterdir()] == ["a"]
-
-
 def test_what_a_holder_does_is_done(tmp_path: Path) -> None:
-    """Written, exchanged, set aside, appended to, removed; nothing is staged afterwards."""
-    holder = Holder(tmp_path, 1)
-    with fenced_by(holder):
+    """Written, exchanged, set aside, appended to, removed."""
+    with fenced_by(Holder(99)):
         put_whole(tmp_path / "a", b"1")
         put_whole(tmp_path / "b", b"2")
-        displaced = displace(tmp_path / "a", tmp_path / "b")
-        assert displaced == tmp_path / "a"
+        assert displace(tmp_path / "a", tmp_path / "b") == tmp_path / "a"
         append_synced(tmp_path / "b", b"3")
         set_aside(tmp_path / "b")
         remove(tmp_path / "a")
         remove(tmp_path / "a")
+    assert [path.name for path in tmp_path.iterdir()] == ["b-0001"]
     assert (tmp_path / "b-0001").read_bytes() == b"13"
-    assert list(holder.staging.iterdir()) == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["b-0001", "staging-1"]
 
 
-def _change(folder: Path, what: str) -> None:
-    match what:
-        case "write":
-            put_whole(folder / "a", b"1")
-        case "remove":
-            remove(folder / "a")
-        case "append":
-            append_synced(folder / "a", b"1")
-        case "exchange":
-            displace(folder / "a", folder / "b")
-        case "set aside":
-            set_aside(folder / "a")
-
-
-@pytest.mark.parametrize("what", ["write", "remove", "append", "exchange", "set aside"])
-def test_who_lost_the_lock_changes_nothing(tmp_path: Path, what: str) -> None:
-    """Each change is refused before it is made."""
-    holder = Holder(tmp_path, 1)
+def test_whoever_lost_the_lock_changes_nothing(tmp_path: Path) -> None:
+    """Each change is refused; a draft lies there under the number of its hold."""
     for name in ("a", "b"):
         (tmp_path / name).write_bytes(name.encode())
-    holder.lost = True
-    with fenced_by(holder), pytest.raises(LockLost):
-        _change(tmp_path, what)
-    assert (tmp_path / "a").read_bytes() + (tmp_path / "b").read_bytes() == b"ab"
-    assert not (tmp_path / "a-0001").exists()
+    with fenced_by(Holder(0)):
+        for change in (
+            lambda: put_whole(tmp_path / "a", b"1"),
+            lambda: displace(tmp_path / "a", tmp_path / "b"),
+            lambda: append_synced(tmp_path / "a", b"1"),
+            lambda: set_aside(tmp_path / "a"),
+            lambda: remove(tmp_path / "a"),
+        ):
+            with pytest.raises(LockLost):
+                change()
+    found = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert found == {"a": b"a", "b": b"b", ".a.half-lock-7.pipimem-tmp": b"1"}
 
 
-def test_a_staging_directory_that_was_taken_refuses_what_was_about_to_happen(
-    tmp_path: Path,
-) -> None:
-    """The former holder has checked, and is woken right before its exchange."""
-    former, mine = Holder(tmp_path, 1), Holder(tmp_path, 2)
-    (tmp_path / "a").write_bytes(b"new")
-    (tmp_path / "b").write_bytes(b"old")
-    with fenced_by(former), staged(tmp_path / "a") as ours:
-        take_staging(former.staging, mine.staging, tmp_path)
-        with pytest.raises(StoreError):
-            displace(ours, tmp_path / "b")
-    assert (tmp_path / "a").read_bytes() == b"new"
-    assert (tmp_path / "b").read_bytes() == b"old"
-    assert not former.staging.exists()
+def test_an_append_is_acknowledged_after_one_more_check(tmp_path: Path) -> None:
+    """The data may be there: whoever gets this error looks for it."""
+    with fenced_by(Holder(1)), pytest.raises(LockLost):
+        append_synced(tmp_path / "a", b"1")
+    assert (tmp_path / "a").read_bytes() == b"1"
 
 
-def test_what_is_staged_goes_where_it_belongs(tmp_path: Path) -> None:
-    """Also into other folders; drafts and what was being removed go for good."""
-    holder = Holder(tmp_path, 1)
-    (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "a b").write_bytes(b"1")
-    with fenced_by(holder), staged(tmp_path / "deep" / "a b") as ours:
-        kept = ours.name
-    (tmp_path / "deep" / "a b").rename(holder.staging / kept)
-    (holder.staging / "half-0").write_bytes(b"draft")
-    (holder.staging / "gone-0").write_bytes(b"removed")
-    put_back(holder.staging, tmp_path)
-    assert (tmp_path / "deep" / "a b").read_bytes() == b"1"
-    assert list(holder.staging.iterdir()) == []
+def test_what_is_set_aside_never_takes_a_name(tmp_path: Path) -> None:
+    """A holder that was suspended after it had chosen the next number finds that taken."""
+    (tmp_path / "log.jsonl").write_bytes(b"new")
+
+    class Suspended(Holder):
+        def check(self) -> None:
+            (tmp_path / "log-0001.jsonl").write_bytes(b"of another holder")
+
+    with fenced_by(Suspended(1)), pytest.raises(Exception, match="log"):
+        set_aside(tmp_path / "log.jsonl")
+    assert (tmp_path / "log-0001.jsonl").read_bytes() == b"of another holder"
+    assert (tmp_path / "log.jsonl").read_bytes() == b"new"
+
+
+def test_a_job_is_checked_beside_the_lock(tmp_path: Path) -> None:
+    """What was decided under a job's lock counts only while that is held."""
+    job, lock = Holder(0, "w/team/thought.lock"), Holder(9)
+    with under_job_fence(job):
+        assert holds() == ()
+        with fenced_by(lock):
+            assert holds() == (lock, job)
+            with pytest.raises(LockLost):
+                put_whole(tmp_path / "a", b"1")

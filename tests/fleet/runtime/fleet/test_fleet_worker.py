@@ -10,13 +10,13 @@ import anyio
 import pytest
 from pipimem import Message, Pipimem
 from pipimem.clock import Clock
+from pipimem.runtime.fleet import fleet_worker
 from pipimem.runtime.fleet.fleet_worker import FleetWorker
-from pipimem.runtime.fleet.job_queue import JobQueue
 from pipimem.runtime.job_runner import Done
 from pipimem.runtime.maintenance.channel_jobs import ChannelJobs
 from pipimem.runtime.maintenance.worker import Visit
-from pipimem.store.fleet.database import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.state.postgres import FleetDatabase
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 pytestmark = pytest.mark.anyio
@@ -28,23 +28,11 @@ _SAID = (
 )
 
 
-@pytest.fixture
-def anyio_backend() -> str:
-    """Procrastinate runs on asyncio alone."""
-    return "asyncio"
-
-
 class _LaterClock(Clock):
     """An hour after the talk, so that it has been quiet for long enough."""
 
     def now(self):
         return super().now() + timedelta(hours=1)
-
-
-@pytest.fixture(autouse=True)
-async def tables(database: FleetDatabase) -> None:
-    """Procrastinate's."""
-    await JobQueue.create(database.address)
 
 
 async def _talked(workspace: Path, channels: int) -> None:
@@ -95,50 +83,33 @@ async def test_two_workers_do_each_channels_jobs_once(root: Path, database: Flee
     assert sorted(ran) == [(f"c{number}", "consolidate") for number in range(6)]
     memory = (root / "channels" / "c3" / "MEMORY.md").read_text()
     assert memory.count("never deploy on Fridays") == 1
-    # Graceful: no job is left half done, and no worker counts as alive.
-    assert database.rows("select count(*) from procrastinate_jobs where status = 'doing'") == [(0,)]
-    assert database.rows("select count(*) from procrastinate_workers") == [(0,)]
 
 
-async def test_a_job_is_queued_once_however_often_its_channel_is_looked_at(
-    root: Path, database: FleetDatabase
+async def test_a_channel_is_claimed_as_long_as_its_jobs_take(
+    root: Path, database: FleetDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One task a channel and kind waits."""
+    """No other worker is given it; of a worker that died others get it when the claim is over."""
     await _talked(root, 1)
-    worker = _worker(root, [])
-    queue = JobQueue.of(database.address, worker.fleet.visits.workspace, worker.do_job)
-    async with queue.app.open_async():
-        await worker.look_at("c0", queue)
-        await worker.look_at("c0", queue)
-        assert await queue.defer("c0", ("consolidate", "tidy")) == 1
-    rows = worker.fleet.visits.database.rows("select lock, queueing_lock from procrastinate_jobs")
-    kinds = ("consolidate", "refresh", "tidy")
-    name = f"{worker.fleet.visits.workspace}/c0"
-    assert sorted(rows) == [(name, f"{name}:{kind}") for kind in kinds]
+    monkeypatch.setattr(fleet_worker, "CLAIMED_FOR", 0.3)
+    visits, waiting = _visits(root, database), anyio.Event()
 
+    async def slow(*_: object, **__: object) -> tuple[Done, ...]:
+        waiting.set()
+        await anyio.sleep_forever()
+        return ()
 
-async def test_the_job_of_a_worker_that_is_gone_is_put_back(database: FleetDatabase) -> None:
-    """A worker that was silent for 30 s has died; another one does its job."""
-    done: list[tuple[str, str]] = []
-
-    async def run(folder: str, kind: str) -> None:
-        done.append((folder, kind))
-
-    queue = JobQueue.of(database.address, "w", run)
-    async with queue.app.open_async():
-        await queue.defer("c0", ("tidy",))
-        (worker,) = database.rows(
-            "insert into procrastinate_workers (last_heartbeat)"
-            " values (now() - interval '31 seconds') returning id"
-        )
-        await queue.app.job_manager.fetch_job(queues=None, worker_id=worker[0])
-        assert await queue.rescue() == 1
-        assert await queue.rescue() == 0
+    monkeypatch.setattr(ChannelJobs, "consolidate", slow)
+    visits.set("c0", None)
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(queue.work, 1)
-            await _until(lambda: bool(done))
+            tasks.start_soon(_worker(root, []).visit, "c0")
+            await waiting.wait()
+            for _ in range(5):
+                await anyio.sleep(0.1)
+                assert visits.claim(1) == []
             tasks.cancel_scope.cancel()
-    assert done == [("c0", "tidy")]
+    await anyio.sleep(0.4)
+    assert visits.claim(1) == ["c0"]
 
 
 async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
@@ -147,12 +118,10 @@ async def test_a_channel_with_nothing_to_do_is_due_when_its_gate_opens(
     """And not again before that."""
     await _talked(root, 1)
     worker = _worker(root, [])
-    await worker.do_job("c0", "consolidate")
-    queue = JobQueue.of(database.address, worker.fleet.visits.workspace, worker.do_job)
-    async with queue.app.open_async():
-        worker.fleet.visits.set("c0", -1)
-        assert worker.fleet.visits.claim(1) == ["c0"]
-        await worker.look_at("c0", queue)
+    await worker.visit("c0")
+    worker.fleet.visits.set("c0", -1)
+    assert worker.fleet.visits.claim(1) == ["c0"]
+    await worker.visit("c0")
     ((left,),) = worker.fleet.visits.database.rows(
         "select due - now() from pipimem.visit where id = 'c0'"
     )
@@ -166,9 +135,7 @@ async def test_a_folder_that_is_no_channel_is_due_no_more(
     await _talked(root, 1)
     worker = _worker(root, [])
     worker.fleet.visits.set("gone", -1)
-    queue = JobQueue.of(database.address, worker.fleet.visits.workspace, worker.do_job)
-    async with queue.app.open_async():
-        await worker.look_at("gone", queue)
+    await worker.visit("gone")
     assert worker.fleet.visits.claim(9) == []
 
 
@@ -190,11 +157,10 @@ async def test_a_compaction_elsewhere_ends_an_idle_job(
     seen: list[Visit] = []
     worker = _worker(root, seen)
     worker.fleet.visits.set("c0", None)
-    await _until(lambda: worker.fleet.listener.is_listening)
     channel = await Pipimem(root).channel("c0")
     with anyio.fail_after(60):
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(worker.do_job, "c0", "consolidate")
+            tasks.start_soon(worker.visit, "c0")
             await began.wait()
             receipt = await channel.before_compaction(deadline=8)
     assert receipt.state == "consolidated"

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from benchmarks.faults.journeys import NOW, adding, opened
 from pipimem.runtime.fleet.overview import fleet_findings, fleet_overview
-from pipimem.store.fleet.database import FleetDatabase
-from pipimem.store.fleet.usage import Visits
+from pipimem.state.postgres import FleetDatabase
+from pipimem.store.fleet.visits import Visits
 
 
 def test_hosts_leases_and_due_channels(root: Path, database: FleetDatabase) -> None:
-    """Those of this workspace; without Procrastinate's tables the queue is empty."""
+    """Those of this workspace."""
     store = opened(root)
     store.commit(adding("one"), NOW)
     fleet = store.workspace.fleet
@@ -21,15 +21,17 @@ def test_hosts_leases_and_due_channels(root: Path, database: FleetDatabase) -> N
     with store.channel_folder.lock.held():
         overview = fleet_overview(fleet)
     assert [(host.name, host.leases) for host in overview.hosts] == [(fleet.host, 1)]
-    assert (overview.due, overview.waiting, overview.workers) == (1, 0, 0)
-    assert overview.lines()[-1].startswith("1 channels are due, 0 jobs wait")
+    assert (overview.due, overview.late) == (1, 0)
+    assert overview.lines()[-1] == "1 channels are due, 0 for 5 minutes or longer"
 
 
 def test_the_doctor_misses_a_worker(root: Path, database: FleetDatabase) -> None:
-    """Only where something is due."""
+    """Only where something has been due for long."""
     fleet = opened(root).workspace.fleet
     assert fleet is not None
     assert list(fleet_findings(fleet)) == []
     Visits(database, fleet.name).set("team", -1)
+    assert list(fleet_findings(fleet)) == []
+    Visits(database, fleet.name).set("team", -301)
     (finding,) = fleet_findings(fleet)
-    assert finding.what == "1 channels are due, and no host runs `pipimem watch --fleet`"
+    assert finding.what.startswith("1 channels have been due for 5 minutes or longer: no host runs")

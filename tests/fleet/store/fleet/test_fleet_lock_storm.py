@@ -11,7 +11,7 @@ import pytest
 from benchmarks.fleet.postgres import Server
 from benchmarks.fleet.storm import Storm
 from benchmarks.fleet.ways import Sockets
-from pipimem.store.fleet.database import FleetDatabase
+from pipimem.state.postgres import FleetDatabase
 
 SEED, FAULTS = 19, 12
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from benchmarks.faults.journeys import Journey
 from benchmarks.fleet.freezes import FROZEN, Freezer
-from pipimem.store.fleet.database import FleetDatabase
+from pipimem.state.postgres import FleetDatabase
 
 SEED, SAMPLE = 19, 12
 
@@ -32,12 +32,12 @@ def test_nothing_stale_is_accepted_and_nothing_acknowledged_lost(
 def test_an_undo_that_landed_before_the_takeover_is_acknowledged(
     tmp_path: Path, database: FleetDatabase
 ) -> None:
-    """Suspended between the record and the answer, it is looked for in the state: done once more
+    """Suspended between the transaction and the answer, it is looked for in the state: done once more
     it would be refused, as taken back already by itself."""
     (journey,) = [each for each in FROZEN if each.name == "undo of a record"]
     freezer = Freezer(tmp_path / "bot", database)
     tree = freezer.prepared(journey)
     calls = enumerate(freezer.calls(journey, tree), 1)
-    synced = [at for at, name in calls if name == "fdatasync"]
-    assert synced
-    assert [freezer.frozen(journey, tree, at) for at in synced] == [[]] * len(synced)
+    exchanged = [at for at, name in calls if name == "exchange"]
+    assert exchanged
+    assert [freezer.frozen(journey, tree, at) for at in exchanged] == [[]] * len(exchanged)

@@ -6,15 +6,15 @@ import time
 from pathlib import Path
 
 import pytest
-from pipimem.errors import LockLost, LockTimeout
+from pipimem.errors import DatabaseUnavailable, LockLost, LockTimeout
+from pipimem.state import lease as lease_module
+from pipimem.state.postgres import FleetDatabase
 from pipimem.store.channel import ChannelStore
-from pipimem.store.fleet import lease as lease_module
 from pipimem.store.fleet.fleet_lock import FleetLock
-from pipimem.store.fleet.usage import Visits
+from pipimem.store.fleet.visits import Visits
 from pipimem.store.workspace import WorkspaceStore
 
 SKEWS = pytest.mark.parametrize("skew", [600.0, -600.0], ids=["ahead", "behind"])
-EXPIRE = "update pipimem.channel set until = clock_timestamp() - interval '1 second'"
 _real = time.time
 
 
@@ -22,6 +22,10 @@ def set_clock(monkeypatch: pytest.MonkeyPatch, skew: float) -> None:
     """From now on this process's wall clock is so many seconds off."""
     monkeypatch.setattr(time, "time", lambda: _real() + skew)
     monkeypatch.setattr(time, "time_ns", lambda: int((_real() + skew) * 1e9))
+
+
+def unavailable(*_: object) -> None:
+    raise DatabaseUnavailable("gone")
 
 
 def lock_of(root: Path) -> FleetLock:
@@ -52,12 +56,15 @@ def test_a_wall_clock_that_jumps_gives_no_lease_away(
 def test_a_lease_that_is_over_is_over_under_any_wall_clock(
     root: Path, monkeypatch: pytest.MonkeyPatch, skew: float
 ) -> None:
-    """Nothing renews it: it ends by the holder's own clock, without a look at the database."""
+    """Nothing renews it: the database says so, and where it does not answer the holder's clock."""
     one = lock_of(root)
-    monkeypatch.setattr(lease_module.Leases, "_renew", lambda _: None)
+    monkeypatch.setattr(lease_module.Leases, "_renewed", lambda *_: False)
     with one.held():
         set_clock(monkeypatch, skew)
         time.sleep(1.1)
+        with pytest.raises(LockLost):
+            one.check()
+        monkeypatch.setattr(FleetDatabase, "rows", unavailable)
         with pytest.raises(LockLost):
             one.check()
 
@@ -68,9 +75,9 @@ def test_by_the_wall_clock_leases_would_fail(
 ) -> None:
     """What the tests before are worth: ahead the lease ends at once, behind it does not end."""
     monkeypatch.setattr(lease_module, "awake_seconds", lambda: time.time())
-    monkeypatch.setattr(lease_module.Leases, "_renew", lambda _: None)
     one = lock_of(root)
     with one.held():
+        monkeypatch.setattr(FleetDatabase, "rows", unavailable)
         set_clock(monkeypatch, skew)
         if skew > 0:
             with pytest.raises(LockLost):
