@@ -311,6 +311,10 @@ class ChannelState:
         except BaseException:
             self.texts.clear()
             raise
+        self._take(named, texts)
+
+    def _take(self, named: Sequence[ChangeRecord], texts: Iterable[str]) -> None:
+        """Go on from changes that were written."""
         self.ledger = _folded(self.ledger, named)
         self._texts = {self.etag(text): text for text in texts}
         self._written = {

@@ -135,6 +135,15 @@ class SqliteDatabase(Struct, frozen=True):
             tables = [db.execute(query).fetchall() for query in queries]
         return [value for rows in tables for row in rows for value in row]
 
+    def copy_to(self, path: Path) -> None:
+        """Write a whole copy of the file. The caller holds the lock."""
+        with (
+            self._errors("copy"),
+            closing(self._connected("rw")) as db,
+            closing(sqlite3.connect(path)) as copy,
+        ):
+            db.backup(copy, pages=-1)
+
     def set_aside(self) -> None:
         """Give the file another name. The caller holds the lock."""
         if os.path.lexists(self.path):

@@ -40,14 +40,13 @@ def merge_base(
     a restore, so its base is the newest; a text that an editor saved before was only saved again,
     and so was any without `may_restore`.
     """
+    candidates = _candidates(split_lines(text), past, line_of)
+    if not text.strip():
+        return _first_filled(candidates, line_of)
     newest: PastText | None = None
     best: _Candidate | None = None
-    for candidate in _candidates(split_lines(text), past, line_of):
+    for candidate in candidates:
         newest = newest or candidate.past
-        if not text.strip():
-            if not candidate.is_blank:
-                return _joined(candidate.past, line_of)
-            continue
         is_same = may_restore and candidate.rank.lines == 0
         if is_same and _joined(candidate.past, line_of) == text:
             return text if candidate.past.is_saved else _joined(newest, line_of)
@@ -57,6 +56,11 @@ def merge_base(
     if best is None or best.rank.is_before_emptying:
         return ""
     return _joined(best.past, line_of)
+
+
+def _first_filled(candidates: Iterable[_Candidate], line_of: Callable[[Any], str]) -> str:
+    filled = (_joined(each.past, line_of) for each in candidates if not each.is_blank)
+    return next(filled, "")
 
 
 def _joined(past: PastText, line_of: Callable[[Any], str]) -> str:

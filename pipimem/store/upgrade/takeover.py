@@ -200,6 +200,9 @@ def _marks_of(plan: Plan | None, old: OldState, key: bytes, now: datetime) -> di
     return {**old.forgotten, **dict.fromkeys(marks_of(lines, key), int(now.timestamp() * 10**9))}
 
 
+_NO_ETAG = "0" * ETAG_LENGTH
+
+
 def _rename_prepared(folder: Path, root: Path, old: OldState, texts: Texts) -> None:
     """Give what lies beside the files the names that it has now, or remove what nobody waits for.
 
@@ -225,11 +228,13 @@ def _rename(
     etags: Mapping[str, str],
     texts: Texts,
 ) -> None:
-    is_newest = newest is not None and etag(newest).startswith(tag[1])
-    if newest is not None and not is_newest and not tag[2] and _is_prepared(path, tag[1]):
-        remove(path)
-        return
-    head = "0" * ETAG_LENGTH if newest is None else texts.etag(newest)
+    if newest is None:
+        is_newest, head = False, _NO_ETAG
+    else:
+        is_newest, head = etag(newest).startswith(tag[1]), texts.etag(newest)
+        if not is_newest and not tag[2] and _is_prepared(path, tag[1]):
+            remove(path)
+            return
     by = temporary_for(target, head if is_newest else etags.get(tag[1], head))
     if not is_newest or tag[2] or presence.exists(by):
         by = free_name(by)
