@@ -17,13 +17,15 @@ class QuoteReason(StrEnum):
     """Why a text is a quote.
 
     It reads like an `INSTRUCTION` to the bot, says how the bot is to treat others (`CONDUCT`), or
-    binds others while `ONE_MEMBER` of a group, or a `NEWCOMER` to it, alone says so.
+    binds others while `ONE_MEMBER` of a group, or a `NEWCOMER` to it, alone says so. `LOST` is that
+    of an entry whose record is gone: nobody knows who said it.
     """
 
     INSTRUCTION = "instruction"
     CONDUCT = "conduct"
     ONE_MEMBER = "one member"
     NEWCOMER = "newcomer"
+    LOST = "lost"
 
 
 # What becomes a rule once another member agrees.

@@ -26,6 +26,7 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import UNKNOWN, Ledger, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.state.channel_state import SCHEMA, ChannelState
 from pipimem.state.sqlite import MemoryDatabase
 from pipimem.state.texts import Texts
@@ -50,7 +51,7 @@ from pipimem.store.workspace import WorkspaceStore
 _log = logging.getLogger("pipimem")
 _PAUSE = 0.05
 # The record of an entry whose own is lost.
-_OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN)
+_OF_NOBODY = Record(Trust.QUOTED, speaker=UNKNOWN, quote_reason=QuoteReason.LOST)
 _Test = Callable[[WorkingCopy], bool]
 
 
@@ -353,7 +354,6 @@ class OpenedChannel:
         The caller holds the lock.
         """
         state = self.loaded().state
-        self.channel_folder.is_loss_told = False
         self.channel_folder.keep_ledger(state.ledger)
         state.prune(now)
 

@@ -327,6 +327,10 @@ def test_an_entry_without_a_record_in_a_group_is_shown_as_said_by_nobody_known(
             return (await front_door.before_turn(room, QUESTION)).context
 
     assert "said by: unknown" in anyio.run(work)
+    # A command that finds nothing to do leaves it so.
+    assert command(root, "undo", ROOM, "--yes").code == 1
+    assert "said by: unknown" in anyio.run(work)
+    assert "for the state was lost" in command(root, "doctor").printed
 
 
 def test_a_channel_without_its_state_stays_apart_from_others(lived: Path, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Outcome
 from pipimem.notes.operations import Author, Decision
+from pipimem.notes.quote_reason import QuoteReason
 from pipimem.store.caches import search_index as search_file
 from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
@@ -195,6 +196,7 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
         for sentence in (*notices.shrunk, *notices.brought_back):
             yield worth_knowing(store.folder, sentence)
         yield from _transcript(store)
+        yield from _lost_records(store)
         yield from _dangling(store)
         yield from _search(store)
     except UnreadableNote:  # reported with the text
@@ -256,6 +258,16 @@ def _search(store: ChannelStore) -> Iterator[Finding]:
 
         what = "damaged; searches pass it over, and the next one over much talk makes it anew"
         yield worth_knowing(own / search_file.NAME, what, drop)
+
+
+def _lost_records(store: ChannelStore) -> Iterator[Finding]:
+    """Yield how many entries nobody is known to have said, since the state was lost."""
+    records = store.notes().ledger.records.values()
+    lost = sum(record.quote_reason == QuoteReason.LOST for record in records)
+    if lost:
+        what = f"nobody knows who said {lost} entries, for the state was lost: they bind nobody. "
+        more = "Put state.db back from a backup; else what somebody says again counts"
+        yield worth_knowing(store.folder, what + more)
 
 
 def _dangling(store: ChannelStore) -> Iterator[Finding]:
