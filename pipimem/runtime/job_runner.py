@@ -291,8 +291,13 @@ def spent(lines: Iterable[Usage], task: str, call: Call, day: str) -> Tokens | N
 
 
 def _lacks_kept_lines(store: ChannelStore) -> bool:
-    """Whether a file has another text than the notes that are read of it."""
-    notes, root = store.notes(), store.workspace.root
+    """Whether a file has another text than the notes that are read of it.
+
+    What is kept beside one that is no text waits until it is one again.
+    """
+    notes, root, waiting = store.notes(), store.workspace.root, store.unreadable()
     return any(
-        (read_text(store.folder / file, root) or "") != notes.note(file).text for file in NOTE_FILES
+        (read_text(store.folder / file, root) or "") != notes.note(file).text
+        for file in NOTE_FILES
+        if file not in waiting
     )
