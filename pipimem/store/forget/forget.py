@@ -55,7 +55,8 @@ def forget(
 
     Undo of what came before ends with it. Where nothing holds them, nothing is changed. The caller
     holds the lock. Raises `StoreError` with nothing forgotten while an editor saves a file; where
-    one begins later, the forgetting stays under way.
+    one begins later, the forgetting stays under way. Raises `UnreadableNote` for a note that is no
+    text.
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
@@ -75,7 +76,9 @@ def forget(
     return receipt
 
 
-def _is_in_the_way(working_copy: WorkingCopy) -> StoreError:
+def _is_in_the_way(working_copy: WorkingCopy) -> StoreError | UnreadableNote:
+    for unreadable in working_copy.unreadable.values():
+        return UnreadableNote(f"{unreadable.problem} Nothing was forgotten.")
     return StoreError(
         f"{working_copy.folder}: an editor is saving a file. Nothing was forgotten; save, and "
         "try again."
