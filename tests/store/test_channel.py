@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import shutil
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
@@ -494,6 +495,54 @@ def test_what_is_no_text_keeps_the_channel_at_work(
     texts = [entry.text for entry in again(channel).notes().memory.entries]
     assert sorted(texts) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed"]
     assert channel.unreadable() == {}
+
+
+def test_a_buffer_from_before_the_first_commit_takes_nothing_out(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """An editor was opened on a file that was not there, and saves after the bot wrote it."""
+    channel.commit(add("alice likes tea"), now)
+    channel.commit(add("bob likes tea"), now)
+    (channel.folder / "MEMORY.md").write_text("- typed\n")
+    channel.commit(add("carol likes tea"), now)
+    texts = [entry.text for entry in again(channel).notes().memory.entries]
+    assert sorted(texts) == ["alice likes tea", "bob likes tea", "carol likes tea", "typed"]
+
+
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_a_text_that_waited_gets_the_mode_that_its_file_has_by_then(
+    channel: ChannelStore, now: datetime, add: Add, *, is_folder: bool
+) -> None:
+    """Not that of what stood there when it was prepared, which others may read."""
+    path = channel.folder / "MEMORY.md"
+    channel.commit(add("alice likes tea"), now)
+    text = path.read_text()
+    path.unlink()
+    if is_folder:
+        path.mkdir(mode=0o755)
+    else:
+        path.write_bytes(b"caf\xe9")
+        path.chmod(0o644)
+    channel.commit(add("bob likes tea"), now)
+    if is_folder:
+        path.rmdir()
+    path.write_text(text)
+    path.chmod(0o600)
+    channel.commit(add("carol likes tea"), now)
+    assert "bob likes tea" in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_link_that_leads_back_to_itself_silences_no_channel(
+    channel: ChannelStore, now: datetime, add: Add
+) -> None:
+    """The newest text that is known serves, as for whatever else is no text."""
+    channel.commit(add("alice likes tea"), now)
+    path = channel.folder / "MEMORY.md"
+    path.unlink()
+    path.symlink_to(path)
+    assert [entry.text for entry in channel.notes().memory.entries] == ["alice likes tea"]
+    assert "leads back to itself" in channel.unreadable()[File.MEMORY].problem
 
 
 # ── what can be rebuilt

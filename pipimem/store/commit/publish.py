@@ -36,6 +36,7 @@ from pipimem.store.disk.files import (
     remove,
     sync_file,
     tag_of,
+    take_mode,
     temporary_for,
 )
 from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
@@ -173,6 +174,8 @@ def _exchange(working_copy: WorkingCopy, file: File, now: datetime) -> bool:
         sync_file(target)
         sync_folder(target.parent)
         remove(prepared)
+    elif not take_mode(prepared, target):
+        return False
     else:
         displace(prepared, target)
     return True

@@ -25,7 +25,7 @@ from pipimem.store.disk.files import (
     read,
     regular_text,
     resolved,
-    stamp,
+    stamp_of_note,
     temporary_for,
 )
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
@@ -184,7 +184,7 @@ class WorkingCopy:
     def _read_note(self, file: File) -> TextFile:
         """Read a note; of one that is no text the newest text that was known counts."""
         path = self.path(file)
-        mark = stamp(path)
+        mark = stamp_of_note(path)
         try:
             found = self._read(path)
         except UnreadableNote as error:
@@ -322,10 +322,10 @@ class WorkingCopy:
         state = self.state.stamp()
         if self.revalidate is not None and (not self._stamps or state != self._stamps[-1]):
             self.revalidate(self.folder)
-        return (*map(stamp, self._watched), state)
+        return (*map(stamp_of_note, self._watched), state)
 
     def _read(self, path: Path) -> TextFile:
-        mark = stamp(path)
+        mark = stamp_of_note(path)
         cached = self._files.get(path)
         if cached is None or cached.stamp != mark or (cached.is_open and not cached.problem):
             cached = read(path, self.root) or TextFile("", _ABSENT)
@@ -337,7 +337,7 @@ class WorkingCopy:
 
         What is no text counts as empty: it would silence every channel. `pipimem doctor` names it.
         """
-        mark = stamp(self._shared)
+        mark = stamp_of_note(self._shared)
         try:
             return self._read(self._shared)
         except UnreadableNote:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from pipimem.errors import UnreadableNote
+from pipimem.errors import StoreError, UnreadableNote
 from pipimem.store.disk import presence
 from pipimem.store.disk.editor_saves import Lease, is_wanted, leased
 from pipimem.store.disk.fencing import check_fence, draft_tag
@@ -119,6 +119,19 @@ def stamp(path: Path) -> Stamp | None:
         # person's.
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+
+def stamp_of_note(path: Path) -> Stamp | None:
+    """The stamp of a note; of a link that leads back to itself that of the link.
+
+    `read` says what is wrong with it.
+    """
+    try:
+        return stamp(path)
+    except StoreError as error:
+        if not isinstance(error.__cause__, OSError) or error.__cause__.errno != errno.ELOOP:
+            raise
+        return _stamp(path.lstat())
 
 
 def read(path: Path, root: Path) -> TextFile | None:
@@ -255,6 +268,21 @@ def prepare(path: Path, target: Path, text: str) -> None:
         draft.replace(path)
 
 
+def take_mode(path: Path, target: Path) -> bool:
+    """Give a prepared text the mode that the file it replaces has now.
+
+    A text may wait for long. Returns False where that file must not be replaced.
+    """
+    with store_errors("replace", target):
+        try:
+            mode = _mode_to_keep(target)
+        except PermissionError:
+            return False
+        if stat.S_IMODE(path.lstat().st_mode) != mode:
+            path.chmod(mode)
+    return True
+
+
 def _write_temporary(temporary: Path, target: Path, data: bytes, *, synced: bool) -> None:
     """Writes a file in full."""
     with store_errors("write", target):
@@ -291,9 +319,12 @@ def sweep(folder: Path) -> None:
 
 def _mode_to_keep(target: Path) -> int:
     try:
-        mode = stat.S_IMODE(target.lstat().st_mode)
+        status = target.lstat()
     except FileNotFoundError:
         return FILE_MODE
+    if not stat.S_ISREG(status.st_mode):
+        return FILE_MODE  # a folder, say: it goes before the text takes its place
+    mode = stat.S_IMODE(status.st_mode)
     if not mode & stat.S_IWUSR:
         # A rename would get round the mode; whoever took the right to write away meant it.
         raise PermissionError(errno.EACCES, "the file is read-only", str(target))

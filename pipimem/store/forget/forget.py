@@ -55,7 +55,8 @@ def forget(
 
     Undo of what came before ends with it. Where nothing holds them, nothing is changed. The caller
     holds the lock. Raises `StoreError` with nothing forgotten while an editor saves a file; where
-    one begins later, the forgetting stays under way.
+    one begins later, the forgetting stays under way. Raises `UnreadableNote` for a note that is no
+    text.
     """
     if is_being_saved(working_copy):
         raise _is_in_the_way(working_copy)
@@ -75,11 +76,12 @@ def forget(
     return receipt
 
 
-def _is_in_the_way(working_copy: WorkingCopy) -> StoreError:
-    for problem in working_copy.unreadable.values():
-        return StoreError(
-            f"{problem} Nothing was forgotten. `pipimem doctor --fix` puts the last good text of a "
-            "note that is no text in its place; settle a conflict by hand. Then try again."
+def _is_in_the_way(working_copy: WorkingCopy) -> StoreError | UnreadableNote:
+    for unreadable in working_copy.unreadable.values():
+        return UnreadableNote(
+            f"{unreadable.problem} Nothing was forgotten. `pipimem doctor --fix` puts the last "
+            "good text of a note that is no text in its place; settle a conflict by hand. Then try "
+            "again."
         )
     return StoreError(
         f"{working_copy.folder}: an editor is saving a file. Nothing was forgotten; save, and "

@@ -104,17 +104,23 @@ class _Candidate(NamedTuple):
 def _candidates(
     wanted: Sequence[str], past: Iterable[PastText], line_of: Callable[[Any], str]
 ) -> Iterator[_Candidate]:
-    """Yield all past texts but older blank ones: a blank text is near to whatever is short."""
+    """Yield the past texts, newest first.
+
+    A blank text is near to whatever is short. So an older one counts only for a text of which no
+    line stood in the file since: its editor began with an empty file.
+    """
 
     def words_of(lines: Iterable[Any]) -> Iterator[str]:
         return map(_words, map(line_of, lines))
 
     difference: LineDifference[str] | None = None
+    own_lines = len(set(filter(None, map(_words, wanted))))
     was_emptied = False
     before: Sequence[Any] = ()
     for number, each in enumerate(past):
         is_blank = not any(line_of(line).strip() for line in each.lines)
-        if number == 0 or not is_blank:
+        is_all_typed = difference is not None and difference.count_typed == own_lines
+        if number == 0 or not is_blank or is_all_typed:
             if difference is None:
                 newest = tuple(map(line_of, each.lines))
                 head, tail = shared_ends(wanted, newest)
@@ -128,7 +134,9 @@ def _candidates(
                     words_of(each.lines[head : len(each.lines) - tail]),
                 )
             before = each.lines
-            yield _Candidate(each, difference.rank(was_emptied), difference.is_typed, is_blank)
+            yield _Candidate(
+                each, difference.rank(was_emptied), difference.count_typed > 0, is_blank
+            )
         was_emptied = was_emptied or is_blank
 
 
@@ -161,9 +169,9 @@ class LineDifference(Generic[Line]):
         self._typed = set(self._surplus)
 
     @property
-    def is_typed(self) -> bool:
-        """Whether the text has lines that no past text so far had."""
-        return bool(self._typed)
+    def count_typed(self) -> int:
+        """How many different lines of the text no past text so far had."""
+        return len(self._typed)
 
     def rank(self, is_before_emptying: bool) -> _Rank:
         """Return how far the past text is.

@@ -226,6 +226,21 @@ async def test_what_was_kept_beside_an_older_save_stands_in_the_file_again(tmp_p
         assert snapshot(root) == before
 
 
+async def test_a_note_that_is_no_text_stops_no_job(tmp_path: Path) -> None:
+    """A day that is over gets its history beside a MEMORY.md in another encoding, which stays."""
+    root, hands = workspace(tmp_path), Hands()
+    async with opened(root, hands=hands) as channel:
+        await channel.notes.remember("Anna likes tea")
+        await say(channel, "We decided to paint the roof red.")
+        path = root / "channels" / "room" / "MEMORY.md"
+        path.write_bytes(b"caf\xe9")
+        hands.pass_by(days=1)
+        ran = await upkeep_of(channel).maintain(forced=True)
+        assert "history" in [job.task for job in ran if job.ran]
+        assert "paint the roof red" in read(root, "HISTORY.md")
+        assert path.read_bytes() == b"caf\xe9"
+
+
 async def test_an_edit_is_recorded_after_a_quiet_minute(tmp_path: Path) -> None:
     """So an older buffer of another editor, saved later, is merged with it; the note stays."""
     root = workspace(tmp_path)

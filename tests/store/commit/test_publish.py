@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pipimem.errors import UnreadableNote
 from pipimem.notes.kinds import File
-from pipimem.notes.operations import Author, Decision
+from pipimem.notes.operations import Author, Decision, Progress
 from pipimem.state.channel_state import ChannelState
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit import publish
@@ -233,6 +233,30 @@ def test_a_waiting_text_that_was_damaged_is_written_again_from_the_journal(
     assert (channel.folder / File.MEMORY).read_text() == second.notes().memory.text
     assert not list(channel.folder.glob(f".*{TEMPORARY}"))
     assert [record.task for record in second.changes()] == ["consolidate"] * 3
+
+
+def test_a_waiting_text_does_not_replace_a_file_that_was_made_read_only(
+    channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever took the right to write away since the kill meant it; the text goes on waiting."""
+    channel.commit(add("alice likes tea"), now)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(publish, "displace", killed)
+        with pytest.raises(KeyboardInterrupt):
+            channel.commit(add("bob likes tea"), now)
+    path = channel.folder / File.MEMORY
+    path.chmod(0o400)
+    before = path.read_text()
+    again(channel).commit(Decision("watch", Author.RULE, (), Progress(cursor=4)), now)
+    assert path.read_text() == before
+    assert texts(again(channel)) == ["alice likes tea", "bob likes tea"]
+    path.chmod(0o600)
+    again(channel).record_edits(now)
+    assert "bob likes tea" in path.read_text()
 
 
 def test_a_damaged_text_beside_a_file_that_was_edited_takes_no_line_away(

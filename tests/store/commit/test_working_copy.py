@@ -51,7 +51,7 @@ def test_nothing_is_read_twice_while_nothing_changes(
     monkeypatch.setattr(working_copies, "read", read)
     assert working_copy.read_notes() is shown
     assert opened == []
-    edited(working_copy, "- carol likes coffee\n")
+    edited(working_copy, "# Memory\n\n## Facts\n\n- carol likes coffee\n")
     assert [entry.text for entry in working_copy.read_notes().memory.entries] == [
         "carol likes coffee"
     ]

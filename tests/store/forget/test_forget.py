@@ -13,7 +13,7 @@ from threading import Timer
 
 import pytest
 from msgspec.structs import replace
-from pipimem.errors import NothingFound, StoreError
+from pipimem.errors import NothingFound, StoreError, UnreadableNote
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Asked
 from pipimem.notes.message import Message
@@ -363,6 +363,16 @@ def test_a_save_under_way_is_waited_for(full: ChannelStore, now: datetime, impat
     assert (full.folder / "MEMORY.md").read_bytes() == before
     assert not full.forget("555 0199", keep_transcript=False, now=now).is_empty
     assert holding(full.folder, "0199") == []
+
+
+def test_a_conflict_of_git_is_named_as_what_keeps_it_from_being_forgotten(
+    full: ChannelStore, now: datetime
+) -> None:
+    """No editor is at work there: saving again would not help."""
+    path = full.folder / "MEMORY.md"
+    path.write_text(path.read_text() + "<<<<<<< ours\n- 1\n=======\n- 2\n>>>>>>> theirs\n")
+    with pytest.raises(UnreadableNote, match=r"conflict that git left .* Nothing was forgotten"):
+        full.forget("555 0199", keep_transcript=False, now=now)
 
 
 def forgotten(channel: ChannelStore, now: datetime, add: Add) -> str:

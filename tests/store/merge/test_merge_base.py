@@ -136,10 +136,16 @@ def test_an_emptied_file_lost_all_that_stood_there(text: str) -> None:
     assert base_of(text, "", NEW, OLD, "- tea\n") == NEW
 
 
-def test_a_file_written_anew_was_made_of_the_newest() -> None:
-    """Nothing is nearer to a short text than an empty one was, and still nobody began there."""
-    assert base_of("- typed\n", NEWER, "") == NEWER
+def test_a_text_that_shares_no_line_with_what_came_since_began_with_an_empty_file() -> None:
+    """Its editor was opened before our first text came, and loaded none of it: both stay."""
+    assert base_of("- typed\n", NEWER, "") == ""
+    assert base_of("- typed\n- more\n", NEWER, OLD, "") == ""
     assert base_of("- typed\n", "", NEWER) == ""
+
+
+def test_with_a_single_line_of_ours_no_text_began_with_an_empty_file() -> None:
+    """Nothing is nearer to a short text than an empty one was."""
+    assert base_of("# Memory\n\n- typed\n", "# Memory\n\n- tea\n", "") == "# Memory\n\n- tea\n"
 
 
 @each("newest", ["", OLD.replace("alice", "carol")])
