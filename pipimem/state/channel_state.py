@@ -321,6 +321,9 @@ class ChannelState:
             (file, each.after): change for change in named for file, each in change.files.items()
         }
         self.heads |= dict(self._written.keys())
+        for file, etag in self.heads.items():
+            if etag in self._texts:
+                self._known[file] = etag, self._texts[etag]
         self._is_read, self.is_lost, self._stamp = True, False, self.stamp()
 
     def damage(self) -> str:
@@ -480,10 +483,6 @@ class ChannelState:
             [(mark, now) for (mark,) in fresh],
         )
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
-
-    def remember_text(self, file: File, text: str) -> None:
-        """Keep a text that was just written, to spare reading it."""
-        self._known[file] = self.etag(text), text
 
     def _written_ledger(self, rows: Rows) -> Ledger:
         """Return the ledger that is written; a new database gets the one at hand.

@@ -72,8 +72,6 @@ def acknowledge(
     except BaseException:
         remove_unused(set(prepared) - waiting)
         raise
-    for file, text in texts.items():
-        state.remember_text(file, text)
     remove_unused(waiting.difference(prepared))
     return True
 
