@@ -159,8 +159,8 @@ def _exchange(working_copy: WorkingCopy, file: File, now: datetime) -> bool:
     if working_copy.is_locked_by_editor(file, found):
         return False
     state = working_copy.state
-    text = working_copy.merged_text(file, found)
     incoming = working_copy.incoming_text(file, found)
+    text = working_copy.merged_text(file, found, incoming)
     etag, newest = state.etag(text), state.heads[file]
     is_known = working_copy.is_merged(file, found.text)
     if etag != newest or (incoming.removed and not is_known):

@@ -217,15 +217,15 @@ class WorkingCopy:
             before = self.state.text_before(file)
         return may_be_half_saved(self.path(file), found.text, before)
 
-    def merged_text(self, file: File, found: TextFile) -> str:
+    def merged_text(self, file: File, found: TextFile, incoming: IncomingText) -> str:
         """Merge the text that stands in a file with the one that the newest change left there.
 
-        The base of the merge is the past text that the person's grew out of.
+        `incoming` is what `incoming_text` returned of it. The base of the merge is the past text
+        that the person's grew out of.
         """
         base = self._base(file, found.text)
         if base == found.text:
             return base
-        incoming = self.incoming_text(file, found)
         is_pending = self.is_pending(file)
         if is_pending and self.is_merged(file, found.text):
             return base
@@ -356,8 +356,8 @@ class WorkingCopy:
                 locked.add(file)
                 incoming[file], after_merge = IncomingText(text), text
             else:
-                after_merge = self.merged_text(file, found)
                 incoming[file] = self.incoming_text(file, found)
+                after_merge = self.merged_text(file, found, incoming[file])
             # The newest last: with the next edit it is the base.
             base[file] = self.note(file, text)
             current[file] = base[file] if text == after_merge else self.note(file, after_merge)
