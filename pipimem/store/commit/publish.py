@@ -282,7 +282,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = working_copy.base_of(incoming, working_copy.past_texts(file, before=by))
+    base = working_copy.base_of(incoming, working_copy.state.past_texts(file, before=by))
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):
@@ -301,7 +301,7 @@ def _is_damaged_text_of_ours(working_copy: WorkingCopy, file: File, text: str, b
     newest = state.heads.get(file, "")
     if newest != by or state.etag(working_copy.read_now(file).text) == newest:
         return False
-    past = working_copy.past_texts(file)
+    past = state.past_texts(file)
     return merge_base(text, past, state.line) == state.known_text(file, "")
 
 

@@ -5,20 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from pipimem.state.texts import PastText
 from pipimem.text.folding import MARKERS
 from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
-
-
-class PastText(NamedTuple):
-    """A text that stood in a file, as lines, or as whatever stands for a line.
-
-    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from
-    it.
-    """
-
-    lines: Sequence[Any]
-    is_saved: bool = False
 
 
 def merge_base(

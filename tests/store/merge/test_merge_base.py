@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
+from pipimem.state.texts import PastText
+from pipimem.store.merge.merge_base import merge_base, takes_lines_out
 from pipimem.store.merge.three_way import merged
 from pipimem.text.markdown.lines import split_lines
 
