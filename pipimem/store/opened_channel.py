@@ -85,9 +85,7 @@ class OpenedChannel:
         with store_errors("open", workspace.folder_of(channel_id)):
             folder = _not_astray(workspace.folder_of(channel_id), workspace.root)
             is_there = presence.is_folder(folder)
-        saved, kept = identity.load_with_kept(folder) or (None, None)
-        if saved is not None and saved.id != channel_id:
-            raise ChannelError(identity.of_another(folder, saved.id, channel_id))
+        saved, kept = _loaded(folder, channel_id)
         if saved is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
         refuse_moved(folder / ".pipimem", channel_id)
@@ -390,6 +388,14 @@ class OpenedChannel:
                 return
             with self.channel_folder.lock.held():
                 yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
+
+
+def _loaded(folder: Path, channel_id: str) -> tuple[Identity | None, Kept | None]:
+    """Read `channel.json`, if there is one. Raises `ChannelError` for that of another channel."""
+    saved, kept = identity.load_with_kept(folder) or (None, None)
+    if saved is not None and saved.id != channel_id:
+        raise ChannelError(identity.of_another(folder, saved.id, channel_id))
+    return saved, kept
 
 
 def _transcript(workspace: WorkspaceStore, ours: ChannelFolder) -> Transcript:

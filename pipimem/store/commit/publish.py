@@ -385,11 +385,12 @@ def append_archived(working_copy: WorkingCopy, archived: str) -> None:
             standing = b""
     if b"\n" + data in b"\n" + standing:
         return
-    # A power cut may have left blanks of the disk.
-    standing = standing.rstrip(b"\0")
-    rest = data[_length_of_half(standing, data) :]
-    is_line_open = rest is data and standing and not standing.endswith((b"\n", b"\r"))
-    append_synced(path, b"\n" + rest if is_line_open else rest, at=len(standing))
+    # A power cut may have left blanks of the disk. Nothing else is cut: a person may be saving.
+    text = standing.rstrip(b"\0")
+    half = _length_of_half(text, data)
+    is_line_open = not half and text and not text.endswith((b"\n", b"\r"))
+    added = b"\n" + data if is_line_open else data[half:]
+    append_synced(path, added, at=len(text) if text != standing else None)
 
 
 def _length_of_half(standing: bytes, data: bytes) -> int:
