@@ -671,8 +671,11 @@ def beside_commit(channel: ChannelStore, add: Add, now: datetime) -> Iterator[li
         return applied(view.current, decision, now)
 
     def commit() -> None:
-        channel.commit(decision, now, carry_out=carry_out)
-        done.append("committed")
+        try:
+            channel.commit(decision, now, carry_out=carry_out)
+            done.append("committed")
+        finally:
+            began.set()  # also where it failed: the test then says so instead of waiting
 
     thread = threading.Thread(target=commit)
     thread.start()

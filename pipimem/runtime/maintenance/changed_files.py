@@ -193,6 +193,11 @@ class ChangedFiles:
     def _seconds_until_quiet(self, stamps: ChannelStamp, now: float) -> float:
         return min(stamps.changed - now, 0.0) + self.idle_seconds
 
+    def has_news(self, folder: str, stamps: ChannelStamp) -> bool:
+        """Return whether the files of a channel changed since its last visit."""
+        scheduled = self._schedule.visits.get(folder)
+        return scheduled is not None and scheduled.mark not in ("", stamps.mark)
+
     def _change_listener(self, token: EventLoopToken) -> Callable[[str | None], None]:
         cancelled = anyio.get_cancelled_exc_class()
 

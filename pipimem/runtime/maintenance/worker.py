@@ -246,6 +246,9 @@ class MaintenanceWorker:
             # If this takes the process down with it, the others come first next time.
             await self._files.note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
             ran = await channel.maintain()
+        elif self._files.has_news(folder, stamps):
+            # An editor's older buffer is merged whenever notes are read; people are to see it.
+            await channel.jobs.settle_edits()
         if idle_for >= _QUIET or (ran and not host):
             await channel.flush()
         if idle_for >= _QUIET or ran:

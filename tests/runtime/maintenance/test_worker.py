@@ -170,6 +170,22 @@ async def test_an_edit_by_hand_is_looked_at(tmp_path: Path) -> None:
     assert visits[1].channel == "room"
 
 
+async def test_what_an_older_save_lacked_stands_in_the_file_again(tmp_path: Path) -> None:
+    """Also where no job is due: people are to see what their memory holds."""
+    root = workspace(tmp_path)
+    async with Pipimem(root, settings=settings()) as pipimem:
+        channel = await pipimem.channel("room")
+        await channel.notes.remember("Anna likes tea")
+        older = read(root, "MEMORY.md")
+        await channel.notes.remember("Bob likes coffee")
+    async with watched(root, script()) as (_, visits):
+        await until(lambda: len(visits) >= 1)
+        write(root, "MEMORY.md", older.replace("\n", "\n- typed by hand\n", 1))
+        await until(lambda: "Bob likes coffee" in read(root, "MEMORY.md"))
+    assert "- typed by hand" in read(root, "MEMORY.md")
+    assert [ran(visit) for visit in visits] == [[]] * len(visits)
+
+
 async def test_a_closed_gate_reads_no_transcript_and_asks_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
