@@ -41,8 +41,8 @@ class RefusedLine(Struct, frozen=True):
 class ChangeRecord(Struct, frozen=True):
     """A change with its number; `time` is ISO 8601 with offset.
 
-    `archived` went to the end of the archive, which had `archive_size` bytes before, of this
-    `archive_etag`. `id` is random, so that a change is found again whose commit ended in doubt.
+    `archived` went to the end of the archive. `id` is random, so that a change is found again whose
+    commit ended in doubt.
     """
 
     # Written in columns of their own, or in other tables.
@@ -60,8 +60,6 @@ class ChangeRecord(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     files: Mapping[File, FileChange] = field(default_factory=dict)
     archived: str = ""
-    archive_size: int = 0
     delta: Delta = field(default_factory=Delta)
     tokens: Tokens | None = None
-    archive_etag: str = ""
     id: str = ""

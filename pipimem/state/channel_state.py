@@ -27,7 +27,7 @@ from pipimem.state.change_rows import changes_after, put_change, versions_of
 from pipimem.state.changes import FORGET, ChangeRecord, FileChange
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
 from pipimem.state.rows import Database, Rows, Schema, shown_value
-from pipimem.state.texts import Texts
+from pipimem.state.texts import PastText, Texts
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.line_edits import shared_ends
 
@@ -115,12 +115,8 @@ class ChannelState:
         if self._is_damaged:
             yield None
             return
-        try:
-            with self.database.reading() as rows:
-                yield rows
-        except DamagedState:
-            self._is_damaged, self._is_read = True, False
-            raise
+        with self._noticing_damage(), self.database.reading() as rows:
+            yield rows
 
     @contextmanager
     def _writing(self) -> Iterator[Rows]:
@@ -128,9 +124,13 @@ class ChannelState:
         if self._is_damaged:
             self.database.set_aside()
             self._is_damaged = False
+        with self._noticing_damage(), self.database.writing() as rows:
+            yield rows
+
+    @contextmanager
+    def _noticing_damage(self) -> Iterator[None]:
         try:
-            with self.database.writing() as rows:
-                yield rows
+            yield
         except DamagedState:
             self._is_damaged, self._is_read = True, False
             raise
@@ -218,14 +218,11 @@ class ChannelState:
         change = self._change_to(file, self.heads.get(file, ""))
         return (self.text(change.files[file].before) or "") if change else ""
 
-    def past_texts(
-        self, file: File, *, is_placed: bool = True, before: str = ""
-    ) -> list[tuple[Sequence[int], bool]]:
-        """Return the texts that stood in a file, newest first, and whether each was saved.
+    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
+        """Return the texts that stood in a file, newest first, with the ids of lines, for `line`.
 
-        They are ids of lines, for `line`. Saved is a text that a person's editor wrote and we
-        merged: that editor may go on from it. Without `is_placed` the newest text has not reached
-        the file; with `before`, an etag, only texts older than that are returned.
+        Without `is_placed` the newest text has not reached the file; with `before`, an etag, only
+        texts older than that are returned.
         """
         with self._reading() as rows:
             if rows is None:
@@ -236,8 +233,8 @@ class ChannelState:
                 versions = versions[after.index(before) :] if before in after else []
             etags = _past_etags(versions, skips_newest=bool(before) or not is_placed)
             texts = [(self.texts.line_ids(rows, etag), is_saved) for etag, is_saved in etags]
-            found = [(ids, is_saved) for ids, is_saved in texts if ids is not None]
-            self.texts.load(rows, _ids_in(ids for ids, _ in found))
+            found = [PastText(ids, is_saved) for ids, is_saved in texts if ids is not None]
+            self.texts.load(rows, _ids_in(past.lines for past in found))
         return found
 
     def line(self, number: int) -> str:
@@ -321,6 +318,9 @@ class ChannelState:
             (file, each.after): change for change in named for file, each in change.files.items()
         }
         self.heads |= dict(self._written.keys())
+        for file, etag in self.heads.items():
+            if etag in self._texts:
+                self._known[file] = etag, self._texts[etag]
         self._is_read, self.is_lost, self._stamp = True, False, self.stamp()
 
     def damage(self) -> str:
@@ -480,10 +480,6 @@ class ChannelState:
             [(mark, now) for (mark,) in fresh],
         )
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
-
-    def remember_text(self, file: File, text: str) -> None:
-        """Keep a text that was just written, to spare reading it."""
-        self._known[file] = self.etag(text), text
 
     def _written_ledger(self, rows: Rows) -> Ledger:
         """Return the ledger that is written; a new database gets the one at hand.

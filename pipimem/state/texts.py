@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from hashlib import blake2b
 from itertools import repeat
 from sys import byteorder
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
@@ -27,6 +28,17 @@ ETAG_LENGTH = 32
 """The digits of an etag."""
 # A note of 16 MiB has fewer lines; what is kept only saves looking them up.
 _MOST_KEPT = 200_000
+
+
+class PastText(NamedTuple):
+    """A text that stood in a file: its lines, as a rule by their ids.
+
+    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from
+    it.
+    """
+
+    lines: Sequence[Any]
+    is_saved: bool = False
 
 
 class Texts(Struct):

@@ -81,23 +81,23 @@ class CommitRetry(Struct, frozen=True):
     wait: float | None = None
 
     def done(self) -> Committed:
-        """Commits, again where the lock was lost or something of `.pipimem/` deleted meanwhile.
+        """Commit, again if the lock was lost or something of `.pipimem/` deleted meanwhile.
 
         Raises `StoreError` with everything as it was.
         """
-        for _ in range(_RETRIES):
-            try:
-                return self._attempted()
-            except CommitInDoubt as doubt:
-                has_landed = partial(self._has_landed, doubt)
-                if retry_when_deleted(self.opened.channel_folder, has_landed):
-                    return doubt.committed
-            except StoreError as error:
-                if not is_worth_retrying(error, self.opened.channel_folder):
-                    raise
-        return self._attempted()
+        return retry_when_deleted(self.opened.channel_folder, self._attempt)
 
-    def _attempted(self) -> Committed:
+    def _attempt(self) -> Committed:
+        """Commit once; return what was committed also if that is found out only afterwards."""
+        try:
+            return self._commit()
+        except CommitInDoubt as doubt:
+            has_landed = partial(self._has_landed, doubt)
+            if retry_when_deleted(self.opened.channel_folder, has_landed):
+                return doubt.committed
+            raise
+
+    def _commit(self) -> Committed:
         deadline = editor_saves.save_deadline()
         done: Committed | None = None
         tries = 0
@@ -176,13 +176,10 @@ def retry_when_deleted(channel_folder: ChannelFolder, work: Callable[[], _T]) ->
 def is_worth_retrying(error: StoreError, channel_folder: ChannelFolder) -> bool:
     """Return whether an error came by a lost lock, or by a deletion in `.pipimem/`."""
     return (
-        isinstance(error, LockLost | DamagedState)
+        isinstance(error, LockLost | DamagedState | CommitInDoubt)
         or isinstance(error.__cause__, FileNotFoundError)
         or channel_folder.is_deleted
     )
-
-
-# `past` and `forget` are imported where they are used: a recall that starts cold saves 5 ms.
 
 
 @dataclass(slots=True)

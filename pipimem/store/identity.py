@@ -106,17 +106,12 @@ def load(folder: Path) -> Identity | None:
     Raises `ChannelError` for one of a newer pipimem, `DamagedIdentity` for one that cannot be
     understood.
     """
-    found = _loaded(folder)
+    found = load_with_kept(folder)
     return found[0] if found else None
 
 
-def load_kept(folder: Path) -> Kept | None:
-    """Read what `channel.json` keeps of the ledger; `None` where there is no such file."""
-    found = _loaded(folder)
-    return found[1] if found else None
-
-
-def _loaded(folder: Path) -> tuple[Identity, Kept] | None:
+def load_with_kept(folder: Path) -> tuple[Identity, Kept] | None:
+    """Read `channel.json`: whose folder it is, and what is kept of the ledger; raises as `load`."""
     path = _path(folder)
     data = read_if_there(path)
     if data is None:
@@ -286,7 +281,7 @@ class ChannelFolder:
         Returns whether what was read was read under another key, or is gone.
         """
         try:
-            found = _loaded(self.folder)
+            found = load_with_kept(self.folder)
         except DamagedIdentity:
             if not self.is_saved:
                 raise

@@ -85,7 +85,7 @@ class OpenedChannel:
         with store_errors("open", workspace.folder_of(channel_id)):
             folder = _not_astray(workspace.folder_of(channel_id), workspace.root)
             is_there = presence.is_folder(folder)
-        saved, kept = _loaded(folder, channel_id), identity.load_kept(folder)
+        saved, kept = _loaded(folder, channel_id)
         if saved is None and not create and not is_there:
             raise ChannelError(_unknown(workspace, channel_id))
         refuse_moved(folder / ".pipimem", channel_id)
@@ -121,8 +121,8 @@ class OpenedChannel:
         """
         # A damaged file is reported where it is needed; the talk must reach the disk.
         with suppress(PipimemError):
-            kept = identity.load_kept(self.channel_folder.folder)
-            return kept.newest if kept else 0
+            found = identity.load_with_kept(self.channel_folder.folder)
+            return found[1].newest if found else 0
         return 0
 
     @property
@@ -390,12 +390,12 @@ class OpenedChannel:
                 yield seen is None or seen.ledger.forgotten == self.ledger.forgotten
 
 
-def _loaded(folder: Path, channel_id: str) -> Identity | None:
-    """Read who a folder belongs to. Raises `ChannelError` where that is another channel."""
-    saved = identity.load(folder)
+def _loaded(folder: Path, channel_id: str) -> tuple[Identity | None, Kept | None]:
+    """Read `channel.json`, if there is one. Raises `ChannelError` for that of another channel."""
+    saved, kept = identity.load_with_kept(folder) or (None, None)
     if saved is not None and saved.id != channel_id:
         raise ChannelError(identity.of_another(folder, saved.id, channel_id))
-    return saved
+    return saved, kept
 
 
 def _transcript(workspace: WorkspaceStore, ours: ChannelFolder) -> Transcript:

@@ -19,6 +19,7 @@ from pipimem.notes.usage import Reservation, Usage
 from pipimem.state import schedule, usage
 from pipimem.state.rows import Database, Rows, Schema
 from pipimem.state.sqlite import SqliteDatabase, set_aside
+from pipimem.state.usage import OpenLedger
 from pipimem.store.disk import presence
 from pipimem.store.disk.files import put_whole
 from pipimem.store.disk.folder_lock import FolderLock
@@ -156,10 +157,10 @@ def _import(rows: Rows, path: Path) -> None:
         # Its process may be at work still: it counts until its time is over, and as spent then.
         hold = _reservation(data)
         if hold is not None:
-            usage.add_reservation(rows, path.stem, hold)
+            OpenLedger(rows).place(hold, path.stem)
         return
     usages, damaged = _split(data)
-    usage.add_usages(rows, usages)
+    OpenLedger(rows).append(*usages)
     if damaged:
         put_whole(path.with_name(f"{path.stem}.{digest.hexdigest()[:8]}{DAMAGED}"), damaged)
 

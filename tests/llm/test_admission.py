@@ -37,7 +37,8 @@ from pipimem.llm.request import (
 from pipimem.notes.usage import Reservation, Usage
 from pipimem.observer import Operation
 from pipimem.settings import BudgetSettings, Limit
-from pipimem.store.usage_ledger import OpenLedger, UsageStore
+from pipimem.state.usage import OpenLedger
+from pipimem.store.usage_ledger import UsageStore
 from pipimem.store.workspace_state import WorkspaceState
 
 pytestmark = pytest.mark.anyio

@@ -328,7 +328,7 @@ def test_an_edit_shows_at_the_next_reading(channel: ChannelStore, now: datetime,
     assert everything(channel.folder) == before
 
 
-def test_an_edit_is_journalled_before_a_commit(
+def test_an_edit_is_recorded_before_a_commit(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
     """Who changed what can be told later; a person's words are kept before the file is replaced."""

@@ -12,7 +12,8 @@ import pytest
 from msgspec.structs import replace
 from pipimem.errors import StoreError
 from pipimem.notes.usage import Reservation, Usage, UsageCursor
-from pipimem.store.usage_ledger import OpenLedger, UsageStore
+from pipimem.state.usage import OpenLedger
+from pipimem.store.usage_ledger import UsageStore
 from pipimem.store.workspace_state import WorkspaceState
 
 MIDNIGHT = datetime.fromisoformat("2026-03-02T00:00:00+08:00")

@@ -240,15 +240,8 @@ class MaintenanceWorker:
         if channel is None:
             await self._files.note(folder, ScheduledVisit(None, stamps.mark))
             return None
-        ran: list[Ran] = []
         idle_for = self.clock.monotonic() - channel.used if host else 0.0
-        if any(gates.values()):
-            # If this takes the process down with it, the others come first next time.
-            await self._files.note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
-            ran = await channel.maintain()
-        elif self._files.has_news(folder, stamps):
-            # An editor's older buffer is merged whenever notes are read; people are to see it.
-            await channel.jobs.settle_edits()
+        ran = await self._worked(folder, channel, stamps, gates)
         if idle_for >= _QUIET or (ran and not host):
             await channel.flush()
         if idle_for >= _QUIET or ran:
@@ -258,6 +251,19 @@ class MaintenanceWorker:
         if host:
             due = await self._unloaded(host, idle_for, due)
         return Visit(channel.id, tuple(ran), due)
+
+    async def _worked(
+        self, folder: str, channel: ChannelUpkeep, stamps: ChannelStamp, gates: Mapping[str, Gate]
+    ) -> list[Ran]:
+        """Run the jobs whose gates are open; with none, put kept lines back into edited files."""
+        if any(gates.values()):
+            # If this takes the process down with it, the others come first next time.
+            await self._files.note(folder, ScheduledVisit(self._in(_AFTER_A_FAILURE), ""))
+            return await channel.maintain()
+        if self._files.has_news(folder, stamps):
+            # An editor's older buffer is merged whenever notes are read; people are to see it.
+            await channel.jobs.settle_edits()
+        return []
 
     async def _unloaded(
         self, host: ChannelUpkeep, idle_for: float, due: datetime | None

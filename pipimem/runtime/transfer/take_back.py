@@ -118,7 +118,7 @@ def _undone(store: ChannelStore, changes: Sequence[int], now: datetime) -> int:
 def _changes(
     store: ChannelStore, kind: str, channel: ImportedChannel, later: ImportedChannel | None
 ) -> list[int]:
-    """The records of the journal that are an import's; of one that was killed by what they say."""
+    """Return the numbers of an import's changes; of a killed import by what the changes say."""
     if channel.is_done:
         return list(channel.records)
     upto = later.before if later else None

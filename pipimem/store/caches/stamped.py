@@ -18,19 +18,10 @@ VECTORS = "vectors.bin"
 def load(path: Path, stamp: str) -> bytes:
     """The bytes saved under the same stamp; empty where there are none, or they are damaged."""
     try:
-        head, rest = _parts(path)
+        head, _, rest = read_whole(path).partition(b"\n")
     except (OSError, StoreError):
         return b""
     return rest if head == _head(stamp, rest) else b""
-
-
-def is_whole(path: Path) -> bool:
-    """Whether a file is as it was written, under whatever stamp, or not there."""
-    try:
-        head, rest = _parts(path)
-    except FileNotFoundError:
-        return True
-    return head.rpartition(b" ")[2] == _digest(rest)
 
 
 def begins(head: bytes, stamp: str) -> bool:
@@ -44,20 +35,12 @@ def save(path: Path, stamp: str, body: bytes) -> None:
     put_whole(path, b"\n".join((_head(stamp, body), body)), synced=False)
 
 
-def _parts(path: Path) -> tuple[bytes, bytes]:
-    head, _, rest = read_whole(path).partition(b"\n")
-    return head, rest
-
-
 def _head(stamp: str, body: bytes) -> bytes:
-    return _beginning(stamp) + _digest(body)
+    digest = blake2b(body, digest_size=16).hexdigest()
+    return _beginning(stamp) + digest.encode()
 
 
 def _beginning(stamp: str) -> bytes:
     # A person may have written the stamp, with anything in it, also line ends.
     mark = blake2b(stamp.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
     return f"{_FORMAT} {mark} ".encode()
-
-
-def _digest(body: bytes) -> bytes:
-    return blake2b(body, digest_size=16).hexdigest().encode()

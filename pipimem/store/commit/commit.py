@@ -23,7 +23,7 @@ from pipimem.notes.notes import Notes, Outcome, Refusal
 from pipimem.notes.operations import Decision, Progress
 from pipimem.state.changes import ChangeRecord, FileChange, RefusedLine
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record
-from pipimem.store.commit.publish import acknowledge, archive_state, prepare_file, publish
+from pipimem.store.commit.publish import acknowledge, prepare_file, publish
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk.files import refuse_unreadable_size
 from pipimem.text.characters import storable
@@ -203,7 +203,6 @@ def _record(
     delta, sequence = outcome.delta, working_copy.state.ledger.sequence
     if sequence == 0:
         delta = replace(delta, progress=_with_counters(delta.progress, view.current.ledger))
-    size, mark = archive_state(working_copy) if outcome.archived else (0, "")
     return ChangeRecord(
         sequence + (2 if view.edited else 1),
         "",
@@ -216,8 +215,6 @@ def _record(
         notes=decision.notes,
         files=_file_changes(working_copy, view, outcome),
         archived=outcome.archived,
-        archive_size=size,
-        archive_etag=mark,
         delta=delta,
         tokens=decision.tokens,
     )

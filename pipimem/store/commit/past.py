@@ -127,8 +127,8 @@ class Past(Struct, frozen=True):
         text = self.text_after(file, sequence)
         if text is None:
             raise CannotTakeBack(
-                f"what {file} was then cannot be told any more, because a part of .pipimem/ is "
-                "gone, or because one text a day is kept of so long a past; choose a later point"
+                f"What {file} was then is not known any more, because a part of .pipimem/ is "
+                "gone, or because one text a day is kept of so long a past. Choose a later point."
             )
         return text
 

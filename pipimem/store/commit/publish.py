@@ -8,6 +8,7 @@ before it goes.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +26,7 @@ from pipimem.state.texts import ETAG_LENGTH
 from pipimem.store.commit.manual_edits import ManualEdit, edit_record
 from pipimem.store.commit.working_copy import WorkingCopy
 from pipimem.store.disk import editor_saves, presence
-from pipimem.store.disk.appended_files import KnownPrefix, append_synced
+from pipimem.store.disk.appended_files import append_synced
 from pipimem.store.disk.exchange import displace, move
 from pipimem.store.disk.files import (
     TextFile,
@@ -39,7 +40,7 @@ from pipimem.store.disk.files import (
     take_mode,
     temporary_for,
 )
-from pipimem.store.disk.syscalls import reading, store_errors, sync_folder
+from pipimem.store.disk.syscalls import read_whole, store_errors, sync_folder
 from pipimem.store.merge.forgotten_lines import IncomingText
 from pipimem.store.merge.merge_base import merge_base
 from pipimem.store.merge.three_way import merged, only_added
@@ -73,8 +74,6 @@ def acknowledge(
     except BaseException:
         remove_unused(set(prepared) - waiting)
         raise
-    for file, text in texts.items():
-        state.remember_text(file, text)
     remove_unused(waiting.difference(prepared))
     return True
 
@@ -149,7 +148,7 @@ def _finish_archive(working_copy: WorkingCopy, waiting: Iterable[File]) -> None:
     for file in waiting:
         change = working_copy.state.archived_with(file)
         if change is not None:
-            append_archived(working_copy, change)
+            append_archived(working_copy, change.archived)
 
 
 def _exchange(working_copy: WorkingCopy, file: File, now: datetime) -> bool:
@@ -162,8 +161,8 @@ def _exchange(working_copy: WorkingCopy, file: File, now: datetime) -> bool:
     if working_copy.is_locked_by_editor(file, found):
         return False
     state = working_copy.state
-    text = working_copy.merged_text(file, found)
     incoming = working_copy.incoming_text(file, found)
+    text = working_copy.merged_text(file, found, incoming)
     etag, newest = state.etag(text), state.heads[file]
     is_known = working_copy.is_merged(file, found.text)
     if etag != newest or (incoming.removed and not is_known):
@@ -286,7 +285,7 @@ def _merged_with(
 ) -> str:
     """`newest` with what a displaced text changed; `by` is the etag of what displaced it."""
     displaced = incoming.text
-    base = working_copy.base_of(incoming, working_copy.past_texts(file, before=by))
+    base = working_copy.base_of(incoming, working_copy.state.past_texts(file, before=by))
     # A text of ours has no forgotten line.
     is_displaced = is_exchanged or incoming.removed > 0
     if not is_displaced and _is_damaged_text_of_ours(working_copy, file, displaced, by):
@@ -305,7 +304,7 @@ def _is_damaged_text_of_ours(working_copy: WorkingCopy, file: File, text: str, b
     newest = state.heads.get(file, "")
     if newest != by or state.etag(working_copy.read_now(file).text) == newest:
         return False
-    past = working_copy.past_texts(file)
+    past = state.past_texts(file)
     return merge_base(text, past, state.line) == state.known_text(file, "")
 
 
@@ -376,39 +375,37 @@ def set_note_aside(working_copy: WorkingCopy, file: File, now: datetime) -> str:
     return ""
 
 
-def archive_state(working_copy: WorkingCopy) -> tuple[int, str]:
-    """Returns how many bytes the archive has, and their etag."""
-    path = working_copy.target(File.ARCHIVE)
-    prefix = KnownPrefix.of(path, path.stat().st_size if presence.exists(path) else 0)
-    return prefix.end, prefix.digest
+def append_archived(working_copy: WorkingCopy, archived: str) -> None:
+    """Add what a change archived to the end of the archive, unless it is there.
 
-
-def append_archived(working_copy: WorkingCopy, record: ChangeRecord) -> None:
-    """Adds what a record archived, unless it is there; half of it, left by a crash, is cut first.
-
-    Where the archive no longer begins with what it had, somebody changed it: then nothing is cut.
+    If a crash left the first half of it at the end, the rest is added.
     """
-    path, data = working_copy.target(File.ARCHIVE), record.archived.encode()
-    is_known = KnownPrefix.of(path, record.archive_size).digest == record.archive_etag
-    if not is_known and record.archive_etag:  # pipimem 0.1 kept no etag
-        whole = b"\n" + _from(path, 0)
-        if b"\n" + data not in whole:
-            append_synced(path, data if whole.endswith((b"\n", b"\r")) else b"\n" + data)
-        return
-    behind = _from(path, record.archive_size)
-    if behind.startswith(data):
-        return
-    # A power cut may have left blanks of the disk. Something else behind the old end is a
-    # person's: it stays.
-    is_half = data.startswith(behind.rstrip(b"\0"))
-    append_synced(path, data, at=record.archive_size if is_half else None)
-
-
-def _from(path: Path, start: int) -> bytes:
+    path, data = working_copy.target(File.ARCHIVE), archived.encode()
     with store_errors("read", path):
         try:
-            with reading(path) as file:
-                file.seek(start)
-                return file.read()
+            standing = read_whole(path)
         except FileNotFoundError:
-            return b""
+            standing = b""
+    if b"\n" + data in b"\n" + standing:
+        return
+    # A power cut may have left blanks of the disk. Nothing else is cut: a person may be saving.
+    text = standing.rstrip(b"\0")
+    half = _length_of_half(text, data)
+    is_line_open = not half and text and not text.endswith((b"\n", b"\r"))
+    added = b"\n" + data if is_line_open else data[half:]
+    append_synced(path, added, at=len(text) if text != standing else None)
+
+
+def _length_of_half(standing: bytes, data: bytes) -> int:
+    """Return how many of the first bytes of `data` are the last lines of `standing`."""
+    blank = len(data) - len(data.lstrip(b"\r\n"))
+    block = data[blank:]
+    first_line = block.partition(b"\n")[0]
+    last_line = max(standing.rfind(b"\n"), standing.rfind(b"\r")) + 1
+    if last_line < len(standing) and first_line.startswith(standing[last_line:]):
+        return blank + len(standing) - last_line
+    pattern = re.compile(rb"^" + re.escape(first_line), re.MULTILINE)
+    for found in pattern.finditer(standing, max(0, len(standing) - len(block))):
+        if block.startswith(standing[found.start() :]):
+            return blank + len(standing) - found.start()
+    return 0

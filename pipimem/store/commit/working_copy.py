@@ -17,6 +17,7 @@ from pipimem.notes.ledger import Delta
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.reconcile import reconciled
 from pipimem.state.channel_state import ChannelState
+from pipimem.state.texts import PastText
 from pipimem.store.commit.manual_edits import View
 from pipimem.store.disk.editor_saves import may_be_half_saved
 from pipimem.store.disk.files import (
@@ -29,7 +30,7 @@ from pipimem.store.disk.files import (
     temporary_for,
 )
 from pipimem.store.merge.forgotten_lines import IncomingText, without_forgotten_lines
-from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
+from pipimem.store.merge.merge_base import merge_base, takes_lines_out
 from pipimem.store.merge.three_way import has_conflict, merged
 
 _log = logging.getLogger("pipimem")
@@ -217,22 +218,22 @@ class WorkingCopy:
             before = self.state.text_before(file)
         return may_be_half_saved(self.path(file), found.text, before)
 
-    def merged_text(self, file: File, found: TextFile) -> str:
+    def merged_text(self, file: File, found: TextFile, incoming: IncomingText) -> str:
         """Merge the text that stands in a file with the one that the newest change left there.
 
-        The base of the merge is the past text that the person's grew out of.
+        `incoming` is what `incoming_text` returned of it. The base of the merge is the past text
+        that the person's grew out of.
         """
         base = self._base(file, found.text)
         if base == found.text:
             return base
-        incoming = self.incoming_text(file, found)
         is_pending = self.is_pending(file)
         if is_pending and self.is_merged(file, found.text):
             return base
         is_older = is_pending or incoming.removed > 0
         if not is_older and self._is_plain_deletion(base, incoming.text, found):
             return incoming.text
-        past = self.past_texts(file, is_placed=not is_pending)
+        past = self.state.past_texts(file, is_placed=not is_pending)
         return merged(self.base_of(incoming, past), base, incoming.text)
 
     def base_of(self, incoming: IncomingText, past: Sequence[PastText]) -> str:
@@ -243,11 +244,6 @@ class WorkingCopy:
         """
         line, may_restore = self.state.line, incoming.removed == 0
         return merge_base(incoming.text, past, line, may_restore=may_restore)
-
-    def past_texts(self, file: File, *, is_placed: bool = True, before: str = "") -> list[PastText]:
-        """Return the texts that stood in a file, newest first, as `ChannelState.past_texts`."""
-        past = self.state.past_texts(file, is_placed=is_placed, before=before)
-        return [PastText(lines, is_saved) for lines, is_saved in past]
 
     def incoming_text(self, file: File, found: TextFile) -> IncomingText:
         """Return what is merged of a text that a person saved: no line that was forgotten."""
@@ -356,8 +352,8 @@ class WorkingCopy:
                 locked.add(file)
                 incoming[file], after_merge = IncomingText(text), text
             else:
-                after_merge = self.merged_text(file, found)
                 incoming[file] = self.incoming_text(file, found)
+                after_merge = self.merged_text(file, found, incoming[file])
             # The newest last: with the next edit it is the base.
             base[file] = self.note(file, text)
             current[file] = base[file] if text == after_merge else self.note(file, after_merge)

@@ -31,12 +31,11 @@ def _new_digest() -> blake2b:
 
 
 class KnownPrefix(Struct):
-    """The bytes that were read from `start` up to `end` of a file that is only appended to.
+    """The first bytes of a file that is only appended to, up to `end`, as they were read.
 
     `stamp` is the stamp that the file had when these bytes were last seen in it.
     """
 
-    start: int = 0
     end: int = 0
     stamp: Stamp | None = NEVER
     _digest: blake2b = field(default_factory=_new_digest)
@@ -50,7 +49,7 @@ class KnownPrefix(Struct):
     def of(cls, path: Path, end: int) -> KnownPrefix:
         """The first `end` bytes of a file, or as many as it has."""
         prefix = cls(stamp=stamp(path))
-        prefix._digest = _digest(path, 0, end)
+        prefix._digest = _digest(path, end)
         prefix.end = end
         return prefix
 
@@ -67,8 +66,7 @@ class KnownPrefix(Struct):
         found = stamp(path)
         if found == self.stamp:
             return True
-        again = _digest(path, self.start, self.end)
-        if self.end > self.start and again.digest() != self._digest.digest():
+        if self.end and _digest(path, self.end).digest() != self._digest.digest():
             return False
         self.stamp = found
         return True
@@ -106,16 +104,15 @@ class KnownParts(Struct):
                 yield number, start, data
 
 
-def _digest(path: Path, start: int, end: int) -> blake2b:
-    """The digest of the bytes from `start` to `end`, or of as many as the file has."""
-    digest, left = _new_digest(), end - start
+def _digest(path: Path, end: int) -> blake2b:
+    """Return the digest of the first `end` bytes, or of as many as the file has."""
+    digest, left = _new_digest(), end
     with store_errors("read", path):
         try:
             file = reading(path)
         except FileNotFoundError:
             return digest
         with file:
-            file.seek(start)
             while left:
                 data = file.read(min(left, _BLOCK))
                 if not data:
@@ -127,17 +124,6 @@ def _digest(path: Path, start: int, end: int) -> blake2b:
 
 # Read from the end in pieces of so many bytes, and more.
 _PIECE = 64 * 1024
-
-
-def append(path: Path, data: bytes) -> None:
-    """Puts `data` at the end of a file in one write, which others cannot cut in two; not synced."""
-    with store_errors("write", path):
-        descriptor = opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        try:
-            check_fence()
-            write_whole(descriptor, data)
-        finally:
-            os.close(descriptor)
 
 
 def append_synced(path: Path, data: bytes, *, at: int | None = None) -> int:

@@ -159,15 +159,6 @@ def read(path: Path, root: Path) -> TextFile | None:
     return TextFile(text, _stamp(status), is_open)
 
 
-def is_regular(path: Path) -> bool:
-    """Whether a file lies there: no link, no folder, no pipe, and not nothing."""
-    with store_errors("read", path):
-        try:
-            return stat.S_ISREG(path.lstat().st_mode)
-        except FileNotFoundError:
-            return False
-
-
 def own_text(path: Path) -> str | None:
     """The text of a file of ours; `None` where there is none, or no text.
 
@@ -182,8 +173,13 @@ def own_text(path: Path) -> str | None:
 
 
 def regular_text(path: Path) -> str | None:
-    """The text of a file of ours; `None` where no regular file lies there, or no text."""
-    return own_text(path) if is_regular(path) else None
+    """Return the text of a file of ours; `None` where no regular file lies there, or no text."""
+    with store_errors("read", path):
+        try:
+            is_regular = stat.S_ISREG(path.lstat().st_mode)
+        except FileNotFoundError:
+            return None
+    return own_text(path) if is_regular else None
 
 
 def sync_file(path: Path) -> None:
@@ -211,18 +207,11 @@ def read_text(path: Path, root: Path) -> str | None:
     return None if reading is None else reading.text
 
 
-def put_whole(
-    path: Path, data: bytes, *, synced: bool = True, modified: float | None = None
-) -> None:
-    """Writes a file of ours in the place of the former one, whole or not at all.
-
-    `modified` is when it shall count as written, in seconds since 1970; `None` is now.
-    """
+def put_whole(path: Path, data: bytes, *, synced: bool = True) -> None:
+    """Write a file of ours in the place of the former one, whole or not at all."""
     draft = _draft_for(path)
     _write_temporary(draft, path, data, synced=synced)
     with store_errors("replace", path):
-        if modified is not None:
-            os.utime(draft, (modified, modified))
         check_fence()
         draft.replace(path)
 

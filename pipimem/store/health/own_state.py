@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pipimem.errors import LockTimeout, PipimemError, UnreadableNote
 from pipimem.notes.kinds import File
-from pipimem.notes.ledger import Delta
-from pipimem.notes.notes import Outcome
-from pipimem.notes.operations import Author, Decision
 from pipimem.notes.quote_reason import QuoteReason
-from pipimem.store.caches import search_index as search_file
-from pipimem.store.caches import stamped
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.appended_files import parts
 from pipimem.store.disk.files import TEMPORARY, read_text
@@ -184,12 +179,11 @@ def _lock(path: Path) -> Iterator[Finding]:
         yield wrong(path, str(error))
 
 
-_TASK = "doctor"
 _EVER = datetime.fromtimestamp(0, UTC)
 
 
 def state_findings(store: ChannelStore) -> Iterator[Finding]:
-    """Yield what is to be said about the state, transcript and search index of a channel."""
+    """Yield what is to be said about the state and the transcript of a channel."""
     try:
         yield from _damage(store)
         notices = edit_notices(store.channel_id, store.past(), _EVER)
@@ -197,8 +191,7 @@ def state_findings(store: ChannelStore) -> Iterator[Finding]:
             yield worth_knowing(store.folder, sentence)
         yield from _transcript(store)
         yield from _lost_records(store)
-        yield from _dangling(store)
-        yield from _search(store)
+        yield from _without_messages(store)
     except UnreadableNote:  # reported with the text
         return
     except (PipimemError, OSError) as error:
@@ -248,18 +241,6 @@ def _setting_lines_aside(store: ChannelStore) -> Mend:
     return set_aside
 
 
-def _search(store: ChannelStore) -> Iterator[Finding]:
-    own = store.folder / ".pipimem"
-    if not stamped.is_whole(own / search_file.NAME):
-
-        def drop(_now: datetime) -> str:
-            search_file.drop(own)
-            return "removed; the next search makes it anew"
-
-        what = "damaged; searches pass it over, and the next one over much talk makes it anew"
-        yield worth_knowing(own / search_file.NAME, what, drop)
-
-
 def _lost_records(store: ChannelStore) -> Iterator[Finding]:
     """Yield how many entries nobody is known to have said, since the state was lost."""
     records = store.notes().ledger.records.values()
@@ -270,40 +251,13 @@ def _lost_records(store: ChannelStore) -> Iterator[Finding]:
         yield worth_knowing(store.folder, what + more)
 
 
-def _dangling(store: ChannelStore) -> Iterator[Finding]:
-    """Records of entries that are gone, and entries learnt from messages that are gone."""
+def _without_messages(store: ChannelStore) -> Iterator[Finding]:
+    """Yield how many of the messages that entries were learnt from are gone."""
     notes = store.notes()
-    standing = {entry.id for entry in notes.memory.entries}
-    names = [name for name in notes.ledger.records if ":" not in name]
-    gone = [name for name in names if name not in standing]
-    if gone:
-        what = f"{len(gone)} records of entries that stand no more"
-        yield worth_knowing(store.folder, what, _dropping(store, gone))
-    yield from _without_messages(store, [name for name in names if name in standing])
-
-
-def _without_messages(store: ChannelStore, names: Sequence[str]) -> Iterator[Finding]:
-    """How many of the messages that these entries were learnt from are gone."""
-    records = store.notes().ledger.records
-    missing = {source for name in names for source in records[name].sources}
+    records = filter(None, (notes.record(entry.id) for entry in notes.memory.entries))
+    missing = {source for record in records for source in record.sources}
     if missing:
         missing -= {message.id for message in store.transcript.messages()}
     if missing:
         what = f"entries rest on {len(missing)} messages that the transcript does not have"
         yield worth_knowing(store.transcript.path, what)
-
-
-def _dropping(store: ChannelStore, names: Sequence[str]) -> Mend:
-    """Removes these records from the ledger, as a commit."""
-
-    def drop(now: datetime) -> str:
-        decision = Decision(_TASK, Author.RULE, why="records of entries that stand no more")
-        outcome = Outcome(delta=Delta(records=dict.fromkeys(names)))
-
-        def carry_out(*_: object) -> Outcome:
-            return outcome
-
-        store.commit(decision, now, "pipimem", carry_out=carry_out)
-        return f"{len(names)} records dropped; their changes are kept"
-
-    return drop

@@ -335,15 +335,7 @@ def _undoing(past: Past, view: View, sequence: int) -> Outcome:
 def _restoring(working_copy: WorkingCopy, view: View, sequence: int) -> Outcome:
     """The notes as they stood after a record."""
     past = Past.of(working_copy, view)
-    texts: dict[File, str] = {}
-    for file in NOTE_FILES:
-        text = past.text_after(file, sequence)
-        if text is None:
-            raise CannotTakeBack(
-                f"What {file} was after change {sequence} is not known any more, because a part of "
-                ".pipimem/ is gone. Choose a later point."
-            )
-        texts[file] = text
+    texts = {file: past.known_text(file, sequence) for file in NOTE_FILES}
     return _outcome(view, texts, past.ledger_after(sequence), None, f"restored to {sequence}")
 
 

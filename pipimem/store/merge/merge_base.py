@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+from pipimem.state.texts import PastText
 from pipimem.text.folding import MARKERS
 from pipimem.text.markdown.line_edits import shared_ends
 from pipimem.text.markdown.lines import split_lines
-
-Line = TypeVar("Line", bound=Hashable)
-
-
-class PastText(NamedTuple):
-    """A text that stood in a file, as lines, or as whatever stands for a line.
-
-    `is_saved` where it is what a person's editor saved and we merged: that editor may go on from
-    it.
-    """
-
-    lines: Sequence[Any]
-    is_saved: bool = False
 
 
 def merge_base(
     text: str,
     past: Iterable[PastText],
-    line_of: Callable[[Any], str] = lambda line: line,
+    line_of: Callable[[Any], str],
     *,
     may_restore: bool = True,
 ) -> str:
@@ -113,7 +101,7 @@ def _candidates(
     def words_of(lines: Iterable[Any]) -> Iterator[str]:
         return map(_words, map(line_of, lines))
 
-    difference: LineDifference[str] | None = None
+    difference: LineDifference | None = None
     own_lines = len(set(filter(None, map(_words, wanted))))
     was_emptied = False
     before: Sequence[Any] = ()
@@ -125,7 +113,7 @@ def _candidates(
                 newest = tuple(map(line_of, each.lines))
                 head, tail = shared_ends(wanted, newest)
                 typed = map(_words, wanted[head : len(wanted) - tail])
-                difference = LineDifference(typed, _weight)
+                difference = LineDifference(typed)
                 difference.replace((), map(_words, newest[head : len(newest) - tail]))
             else:
                 head, tail = shared_ends(before, each.lines)
@@ -150,20 +138,19 @@ def _weight(line: str) -> int:
     return 0 if line.startswith("#") else 1
 
 
-class LineDifference(Generic[Line]):
+class LineDifference:
     """How a text and a past one differ in whole lines, kept up from one past text to the next.
 
-    Neighbours in the past differ in few lines, and only those are counted. Lines may be any values
-    that are equal for equal lines, and falsy for blank ones, which do not count.
+    Neighbours in the past differ in few lines, and only those are counted. Blank lines do not
+    count.
     """
 
-    def __init__(self, wanted: Iterable[Line], weigh: Callable[[Line], int]) -> None:
+    def __init__(self, wanted: Iterable[str]) -> None:
         # How often the past text has each line more than the text; never 0.
-        self._surplus: dict[Line, int] = {}
+        self._surplus: dict[str, int] = {}
         # The lines of the text that no past text so far had as often.
-        self._typed: set[Line] = set()
+        self._typed: set[str] = set()
         self._lacking = 0
-        self._weigh = weigh
         self._weight = 0
         self.replace(wanted, ())
         self._typed = set(self._surplus)
@@ -182,14 +169,14 @@ class LineDifference(Generic[Line]):
         is_outdated = self._lacking > 0 and not self._typed
         return _Rank(is_outdated, self._weight, self._lacking, is_before_emptying)
 
-    def replace(self, newer: Iterable[Line], older: Iterable[Line]) -> None:
+    def replace(self, newer: Iterable[str], older: Iterable[str]) -> None:
         """Go on to the next past text, which has the lines `older` in the place of `newer`."""
         for line in filter(None, newer):
             self._count(line, -1)
         for line in filter(None, older):
             self._count(line, 1)
 
-    def _count(self, line: Line, times: int) -> None:
+    def _count(self, line: str, times: int) -> None:
         before = self._surplus.pop(line, 0)
         after = before + times
         if after:
@@ -197,7 +184,7 @@ class LineDifference(Generic[Line]):
         if after >= 0:
             self._typed.discard(line)
         self._lacking += max(-after, 0) - max(-before, 0)
-        self._weight += (abs(after) - abs(before)) * self._weigh(line)
+        self._weight += (abs(after) - abs(before)) * _weight(line)
 
 
 def takes_lines_out(old: str, new: str) -> bool:

@@ -392,7 +392,7 @@ def test_the_newest_bullet_replaced_by_another(
 def test_a_text_seen_but_not_merged_is_no_ancestor(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """Shown is not journalled: what a person typed first is still theirs when they save again."""
+    """Shown is not recorded: what a person typed first is still theirs when they save again."""
     path = channel.folder / "MEMORY.md"
     channel.commit(add("alice likes tea", "nobody likes this"), now)
     buffer = path.read_text()
@@ -405,7 +405,7 @@ def test_a_text_seen_but_not_merged_is_no_ancestor(
     assert sorted(texts(again(channel))) == found
 
 
-def test_a_text_is_known_as_soon_as_it_is_journalled(
+def test_a_text_is_known_as_soon_as_it_is_recorded(
     channel: ChannelStore, now: datetime, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A process killed right then leaves nothing else of it; what is typed on top of it deletes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from pipimem.store.disk.appended_files import KnownPrefix
@@ -29,17 +28,4 @@ def test_a_file_that_is_shorter_or_gone_does_not(tmp_path: Path) -> None:
     path.write_bytes(b"one\n")
     assert not prefix.still_stands(path)
     path.unlink()
-    assert not prefix.still_stands(path)
-
-
-def test_what_lies_before_the_start_says_nothing(tmp_path: Path) -> None:
-    """Who reads from the middle of a file knows it from there on."""
-    path = tmp_path / "a"
-    path.write_bytes(b"one\ntwo\n")
-    prefix = KnownPrefix(start=4, end=4)
-    prefix.take(b"two\n")
-    path.write_bytes(b"abc\ntwo\nmore\n")
-    assert prefix.still_stands(path)
-    path.write_bytes(b"abc\nTwo\nmore\n")
-    os.utime(path)
     assert not prefix.still_stands(path)

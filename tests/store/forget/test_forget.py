@@ -731,7 +731,7 @@ def test_learnt_anew_it_stays_also_where_an_editor_saves_the_file_again(
 def test_what_was_taken_out_of_a_save_is_told(
     channel: ChannelStore, now: datetime, add: Add
 ) -> None:
-    """Before anything is written, and once it is journalled; the words are not told."""
+    """Before anything is written, and once it is recorded; the words are not told."""
     buffer = forgotten(channel, now, add)
     channel.commit(add("dave likes cake"), now)
     (channel.folder / File.MEMORY).write_text(buffer + "- typed\n")

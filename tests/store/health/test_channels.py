@@ -12,10 +12,8 @@ import pytest
 from msgspec.structs import replace
 from pipimem.errors import PipimemError, UnreadableNote
 from pipimem.notes.kinds import etag
-from pipimem.notes.ledger import Delta, Record
 from pipimem.notes.message import Message
-from pipimem.notes.notes import Outcome
-from pipimem.notes.operations import Author, Decision, Hole, Trust
+from pipimem.notes.operations import Author, Decision, Hole
 from pipimem.settings import Settings
 from pipimem.state.channel_state import ChannelState
 from pipimem.state.texts import ETAG_LENGTH
@@ -25,7 +23,6 @@ from pipimem.store.health import texts
 from pipimem.store.health.channels import channel_findings
 from pipimem.store.health.finding import Finding
 from pipimem.store.health.texts import text_findings
-from pipimem.store.transcript.reader import TranscriptReader
 from pipimem.text.markdown.parser import Document, parsed
 
 from tests.store.conftest import NOW
@@ -149,19 +146,6 @@ def test_a_forgetting_that_was_cut_off_is_finished(
     finding.mend(now)
     assert found(well) == []
     assert "alice" not in (well.folder / "MEMORY.md").read_text()
-
-
-def test_dangling_records_are_dropped_as_a_change(well: ChannelStore, now: datetime) -> None:
-    """A record of nothing says so; the mending is a commit."""
-    stray = Outcome(delta=Delta(records={"aaaabbbb": Record(Trust.INFERRED)}))
-    well.commit(Decision("test", Author.RULE), now, carry_out=lambda working_copy, view: stray)
-    (finding,) = found(well)
-    assert "1 records of entries that stand no more" in finding.what
-    assert finding.mend is not None
-    finding.mend(now)
-    assert found(well) == []
-    assert list(well.changes())[-1].task == "doctor"
-    assert len(well.ledger.records) == 2
 
 
 def test_missing_messages_and_holes_are_told(well: ChannelStore, now: datetime) -> None:
@@ -524,24 +508,6 @@ def test_a_held_lock_is_told_and_an_old_one_is_none(well: ChannelStore) -> None:
         assert [what for _, _, what in told(again)] == [
             "another process is writing to this channel right now"
         ]
-
-
-def test_a_damaged_index_is_told_and_taken_away(well: ChannelStore) -> None:
-    """It is worth nothing: searches pass it over. A whole one has nothing to say."""
-    pages = TranscriptReader(well.transcript)
-    list(pages.fresh())
-    read_position = pages.read_position()
-    assert read_position is not None
-    assert well.caches.keep_search("stamp", read_position, b"words")
-    assert found(well) == []
-    path = well.folder / ".pipimem" / "search.idx"
-    path.write_bytes(path.read_bytes()[:-1])
-    (one,) = found(well)
-    assert (one.wrong, one.where, one.what.partition(";")[0]) == (False, str(path), "damaged")
-    assert one.mend is not None
-    assert one.mend(NOW) == "removed; the next search makes it anew"
-    assert found(well) == []
-    assert not path.exists()
 
 
 def test_a_line_that_stands_there_a_hundred_times_is_told_once_each(well: ChannelStore) -> None:

@@ -211,7 +211,7 @@ def test_of_several_lines_in_the_way_the_first_is_quoted(
 
 
 def test_a_hand_edit_in_the_way_is_named(channel: ChannelStore, now: datetime, add: Adds) -> None:
-    """Also one that was never journalled; and it can be taken back like any change."""
+    """Also one that was never recorded; and it can be taken back like any change."""
     first = channel.commit(add("the port is 80"), now).sequence
     write(channel, (channel.folder / "MEMORY.md").read_text().replace("80", "8080"))
     with pytest.raises(CannotTakeBack, match=r"changed again by 2 \(edit, editor"):

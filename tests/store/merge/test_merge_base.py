@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pipimem.store.merge.merge_base import PastText, merge_base, takes_lines_out
+from pipimem.state.texts import PastText
+from pipimem.store.merge.merge_base import merge_base, takes_lines_out
 from pipimem.store.merge.three_way import merged
 from pipimem.text.markdown.lines import split_lines
 
@@ -27,7 +28,9 @@ TEXTS = st.lists(st.sampled_from(LINES), max_size=6).map("".join)
 def base_of(text: str, *past: str, saved: str = "") -> str:
     """The base among these texts, the newest first; `saved` is what a person saved of them."""
     return merge_base(
-        text, [PastText(split_lines(each), each == saved) for each in past or (NEWER, NEW, OLD)]
+        text,
+        [PastText(split_lines(each), each == saved) for each in past or (NEWER, NEW, OLD)],
+        str,
     )
 
 
@@ -158,16 +161,16 @@ def test_what_stood_before_the_file_was_emptied_is_no_base(newest: str) -> None:
 def test_out_of_nothing() -> None:
     """Somebody typed into an empty window while our first text came: both stay."""
     assert base_of("- typed\n", "") == ""
-    assert merge_base("- typed\n", ()) == ""
+    assert merge_base("- typed\n", (), str) == ""
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(TEXTS, max_size=7), TEXTS)
 def test_neighbours_compared_by_what_differs_give_the_same(past: list[str], text: str) -> None:
-    """Whether the texts share their lines, as those of the journal do, or were read anew."""
+    """Whether the texts share their lines, as those of a channel do, or were read anew."""
     shared = {line: line for line in LINES}
     rows = [PastText(tuple(shared[line] for line in split_lines(each))) for each in past]
-    found = merge_base(text, rows)
+    found = merge_base(text, rows, str)
     assert found == base_of(text, *past) if past else found == ""
     assert found in [*past, ""]
 
@@ -211,7 +214,7 @@ def test_the_base_is_found_in_a_large_file_with_a_long_past() -> None:
         lines[100 + number * 7 : 101 + number * 7] = []
         past.append(PastText(tuple(lines)))
     text = "".join(past[150].lines) + "- typed\n"
-    assert merge_base(text, past) == "".join(past[150].lines)
+    assert merge_base(text, past, str) == "".join(past[150].lines)
 
 
 @each(
