@@ -35,7 +35,7 @@ SHORT_HELP = {
     "consolidate": "Learn from all that is new, as at a compaction.",
     "maintain": "Do the idle jobs now, and show what they changed.",
     "watch": "Do the idle jobs of every channel, until stopped.",
-    "fleet": "Make the tables of several hosts that share this workspace, or leave them.",
+    "fleet": "Make the tables of several hosts, or leave them.",
     "ui": "Look at the memory in a browser, and edit it there.",
     "mcp": "Serve the memory to an MCP client.",
     "dingtalk": "Be a DingTalk bot, until stopped.",

@@ -24,7 +24,7 @@ _ROLE = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 )
 @chosen
 def command(chosen: Chosen, what: str, prints: bool, role: str) -> None:
-    """Make the tables of several hosts that share this workspace, or leave them.
+    """Make the tables of several hosts, or leave them.
 
     `init` makes them in the database that `[fleet] database` names, where they are missing.
     `--print` prints what an administrator runs instead: the tables, and the least rights of the
