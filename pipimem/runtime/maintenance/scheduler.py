@@ -167,7 +167,8 @@ class Scheduler:
             self._heap = sorted(
                 place for place in self._heap if self._due.get(place[2]) == place[0]
             )
-        if due < self._until:
+        # What is due already does not wait for a sleep that was measured before the clock jumped.
+        if due < self._until or due <= self.monotonic():
             self._wake_up()
 
     def _requeue(self, name: str) -> None:

@@ -92,6 +92,20 @@ async def test_an_earlier_time_wakes_the_sleeper() -> None:
     assert done == ["soon"]
 
 
+async def test_what_is_due_at_once_wakes_the_sleeper_after_a_jump_of_the_clock() -> None:
+    """The machine slept through the due time: whoever is touched now does not wait for it."""
+    done: list[str] = []
+    seconds = [0.0]
+    scheduler = Scheduler(noting(done), lambda: seconds[0])
+    async with running(scheduler):
+        scheduler.expect("room", 600)
+        await anyio.sleep(0.01)
+        seconds[0] = 600.0
+        scheduler.touch("room", 0)
+        await until(lambda: bool(done))
+    assert done == ["room"]
+
+
 async def test_it_wakes_for_what_is_due_and_for_nothing_else() -> None:
     """A year with a thousand due times: two sleeps each, one until the time and one until the
     work has ended.
