@@ -120,10 +120,11 @@ def test_without_the_database_the_notes_are_as_last_read(root: Path, server: Ser
         assert read(store) == before
         fresh = ChannelStore.open(WorkspaceStore.open(root), "team", create=False)
         assert read(fresh) == before
-        (store.folder / "MEMORY.md").write_text("- by hand\n")
-        assert store.notes().memory.text in ("- by hand\n", before[0])
+        edited = f"{before[0]}- by hand\n"
+        (store.folder / "MEMORY.md").write_text(edited)
+        assert store.notes().memory.text in (edited, before[0])
     finally:
         server.start()
     assert store.workspace.fleet is not None
     store.workspace.fleet.database._closed_until = 0.0
-    assert store.notes().memory.text == "- by hand\n"
+    assert store.notes().memory.text == edited
