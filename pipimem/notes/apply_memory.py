@@ -246,6 +246,7 @@ def _record(work: AppliedDraft, op: Add | Supersede, kind: Kind) -> Record:
         expires=op.expires.isoformat() if op.expires else "",
         heard=len(work.speakers),
         quote_reason=op.quote_reason,
+        due=op.due.isoformat() if op.due else "",
     )
 
 

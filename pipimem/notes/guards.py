@@ -162,6 +162,7 @@ def within_bound(
                     operation.trust,
                     operation.evidence,
                     expires=operation.expires,
+                    due=operation.due,
                 )
             )
     return replace(decision, operations=tuple(kept)), tuple(refused)

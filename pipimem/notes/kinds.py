@@ -28,6 +28,8 @@ class Kind(StrEnum):
     """The kind of a durable entry: it decides section, retention and the intents that seed it."""
 
     IDENTITY = "identity"
+    WISH = "wish"  # what a person asks of the bot for good
+    HEALTH = "health"  # allergies, diets, medication, conditions of a person
     FACT = "fact"
     PREFERENCE = "preference"
     ONGOING = "ongoing"

@@ -24,7 +24,8 @@ class Record(Struct, frozen=True):
     itself counted. `heard`: so many of the ledger's speakers had spoken when it was learnt;
     0 where that is unknown. `sections`: of a line of SESSION.md the sections into which the runtime
     wrote it; empty where that is unknown. `quote_reason`: of a quote the value of its
-    `QuoteReason`; empty in records of earlier versions.
+    `QuoteReason`; empty in records of earlier versions. `due`: the day (ISO 8601) that an open
+    loop is due, as it was said; never read out of its text.
     """
 
     trust: Trust
@@ -44,6 +45,7 @@ class Record(Struct, frozen=True):
     heard: int = 0
     sections: tuple[str, ...] = ()
     quote_reason: str = ""
+    due: str = ""
 
 
 class Loss(Struct, frozen=True):

@@ -69,12 +69,13 @@ class Add(Struct, frozen=True):
     confidence: float = 1.0
     expires: date | None = None  # the last day it holds
     quote_reason: str = ""
+    due: date | None = None  # of an open loop, the day it is due
 
 
 class Supersede(Struct, frozen=True):
     """One text for one or several entries of MEMORY.md: a newer value, or a merge.
 
-    `quote_reason` as in `Add`.
+    `quote_reason` and `due` as in `Add`.
     """
 
     targets: tuple[Target, ...]
@@ -87,6 +88,7 @@ class Supersede(Struct, frozen=True):
     # It holds instead of them from now on, also where it rests on no message, as a merge does.
     is_newer: bool = False
     quote_reason: str = ""
+    due: date | None = None
 
 
 class Move(Struct, frozen=True):
@@ -253,6 +255,23 @@ class Tokens(Struct, frozen=True):
     today: int = 0
 
 
+class LeftOut(Struct, frozen=True):
+    """Something that an answer would have kept and memory did not, and why; without secrets.
+
+    `kind` is that of a fact, empty for a line of `file`. It rests on `sources`, ids of messages;
+    `newest` is the greatest of their numbers, 0 where unknown.
+    """
+
+    reason: str
+    text: str
+    file: File = File.MEMORY
+    kind: Kind | None = None
+    sources: tuple[str, ...] = ()
+    newest: int = 0
+    speaker: str = ""
+    when: datetime | None = None
+
+
 class Decision(Struct, frozen=True):
     """Operations and progress that are committed together or not at all."""
 
@@ -262,7 +281,8 @@ class Decision(Struct, frozen=True):
     progress: Progress = field(default_factory=Progress)
     why: str = ""
     correlation: str = ""
-    notes: tuple[str, ...] = ()  # what was left out and why, for the change
+    notes: tuple[str, ...] = ()  # what was decided about the rest, for the change
+    left_out: tuple[LeftOut, ...] = ()
     job: Job | None = None  # how the idle job of this task stands once this is committed
     tokens: Tokens | None = None
     taken: int = 0  # entries that earlier decisions of the same run took out
