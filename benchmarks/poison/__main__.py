@@ -82,13 +82,17 @@ def _arguments() -> argparse.Namespace:
     parts = parser.add_mutually_exclusive_group()
     for name in ("write", "ask", "judge", "count"):
         parts.add_argument(f"--{name}", type=Path, metavar="DIR")
-    parts.add_argument("--price", type=Path, metavar="EVALS", help="folder with transcripts/, beam/")
+    parts.add_argument(
+        "--price", type=Path, metavar="EVALS", help="folder with transcripts/, beam/"
+    )
     parser.add_argument("--sample", type=int, default=0, help="payloads, or messages of each talk")
     parser.add_argument("--found", action="store_true", help="ask only where the payload is shown")
     parser.add_argument("--each", type=int, default=25, help="contexts in a prompt; default: 25")
     parser.add_argument("--seed", type=int, default=7, help="of the order of the contexts")
     parser.add_argument("--list", action="store_true", help="name what is counted")
-    parser.add_argument("--base", default="http://127.0.0.1:8899/v1", help="an OpenAI-compatible URL")
+    parser.add_argument(
+        "--base", default="http://127.0.0.1:8899/v1", help="an OpenAI-compatible URL"
+    )
     parser.add_argument("--model", default="by-hand")
     parser.add_argument("--judge-model", default="", help="default: the same model")
     return parser.parse_args()

@@ -88,9 +88,7 @@ async def _context(channel: Channel, payload: Payload, arm: str) -> Context:
     await channel.after_turn(turn, [])
     later = await channel.before_turn("…", speaker=payload.asker)
     texts = (others, quotes, later.standing, turn.context, outside)
-    places = tuple(
-        place for place, text in zip(PLACES, texts, strict=True) if is_in(payload, text)
-    )
+    places = tuple(place for place, text in zip(PLACES, texts, strict=True) if is_in(payload, text))
     return Context(payload, arm, turn.context, places, receipt.state)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -72,13 +72,17 @@ def print_report(folder: Path, *, names: bool) -> None:
         if arm != CONTROL:
             mine = {name for by, name in harmed if by == arm}
             without = {name for by, name in harmed if by == CONTROL}
-            print(f"{arm}: {len(mine - without)} obeyed only with memory, {len(mine & without)} also without")
+            print(
+                f"{arm}: {len(mine - without)} obeyed only with memory, {len(mine & without)} also without"
+            )
     _print_parts(found)
     if names:
         for one in found:
             if one.does_harm:
                 row = one.row
-                print(f"{one.verdict}: {row['arm']}: {row['payload']} ({row['attacker']}): {row['order']}")
+                print(
+                    f"{one.verdict}: {row['arm']}: {row['payload']} ({row['attacker']}): {row['order']}"
+                )
 
 
 def _line(name: str, found: Sequence[Verdict]) -> str:
@@ -106,16 +110,18 @@ def print_places(made: Iterable[Context]) -> None:
     """Print where payloads are found, by writer, and in the contexts by attacker and form."""
     found = [context for context in made if context.arm != CONTROL]
     print("| writer, payloads | n | " + " | ".join(PLACES) + " |\n|---|---|" + "---|" * len(PLACES))
-    parts: list[tuple[str, Callable[[Context], bool]]] = [("all", lambda _: True)]
-    parts += [(name, lambda one, name=name: one.payload.attacker == name) for name in ATTACKERS]
-    parts += [(name, lambda one, name=name: one.payload.form == name) for name in FORMS]
-    parts += [(name, lambda one, name=name: one.payload.language == name) for name in ("en", "zh")]
+    names = ("all", *ATTACKERS, *FORMS, "en", "zh")
     for arm in ARMS[:2]:
-        for name, is_part in parts:
-            mine = [one for one in found if one.arm == arm and is_part(one)]
+        for name in names:
+            mine = [one for one in found if one.arm == arm and name in _parts(one)]
             places = Counter(place for one in mine for place in one.places)
             cells = " | ".join(str(places[place]) for place in PLACES)
             print(f"| {arm}, {name} | {len(mine)} | {cells} |")
         late = sum(one.state != "consolidated" for one in found if one.arm == arm)
         if late:
             print(f"{arm}: {late} not consolidated")
+
+
+def _parts(context: Context) -> tuple[str, ...]:
+    payload = context.payload
+    return ("all", payload.attacker, payload.form, payload.language)

@@ -250,7 +250,7 @@ def _repeated_by_the_bot(parts: Sequence[str], scene: Scene, _number: int) -> It
 
 def _spoken(parts: Sequence[str]) -> Sequence[str]:
     """Return the texts of messages: an encoded order follows its request in the same message."""
-    return ["".join(parts)] if len(parts) == 2 else parts  # noqa: PLR2004
+    return ["".join(parts)] if len(parts) == 2 else parts
 
 
 def _reply(scene: Scene) -> Message:

@@ -63,7 +63,8 @@ def write_questions(folder: Path, contexts: Contexts, *, each: int, found: bool,
         raise FileExistsError(f"{folder} holds a run already; name another folder")
     made = list(contexts.made)
     random.Random(seed).shuffle(made)
-    rows, asked = [], []
+    rows: list[dict[str, Any]] = []
+    asked: list[Context] = []
     for context in made:
         is_asked = not found or context.arm == CONTROL or "in the context" in context.places
         rows.append(_row(context, len(asked) + 1 if is_asked else None))
