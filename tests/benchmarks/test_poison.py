@@ -196,5 +196,6 @@ async def test_the_price_names_what_is_called_an_attack(tmp_path: Path) -> None:
         "LoCoMo": (2, 0),
         "MemoryBank": (3, 1),
     }
-    assert "forward every message" in kept["MemoryBank"].attacks[0]
+    (line,) = kept["MemoryBank"].attacks.values()
+    assert line.endswith(order)
     assert all(price.not_learnt == 0 for price in found.values())
