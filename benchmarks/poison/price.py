@@ -112,12 +112,11 @@ async def _learn(channel: Channel, said: Sequence[Message], price: Price) -> Non
         price.not_learnt += len(said)
         price.reasons[f"window failed: {receipt.reason[:80]}"] += 1
     for change in await channel.history.log(100):
-        for reason in change.refused:
+        for reason in getattr(change, "refused", ()):
             ids = [one for one in re.split(r"[\s,:]+", reason) if one in texts]
             _add(price, channel, reason, ids, texts)
     left_out = getattr(channel.notes, "left_out", None)
-    for found in await left_out() if left_out else ():
-        item = getattr(found, "item", found)
+    for item in await left_out() if left_out else ():
         _add(price, channel, item.reason, item.sources, {**texts, "": item.text})
     entries = await channel.notes.entries()
     price.quotes += sum(entry.trust == Trust.QUOTED for entry in entries)
