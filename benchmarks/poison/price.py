@@ -113,7 +113,7 @@ async def _learn(channel: Channel, said: Sequence[Message], price: Price) -> Non
         price.reasons[f"window failed: {receipt.reason[:80]}"] += 1
     for change in await channel.history.log(100):
         for reason in getattr(change, "refused", ()):
-            ids = [one for one in re.split(r"[\s,:]+", reason) if one in texts]
+            ids = [one for one in re.split(r"[,:]?\s+", reason) if one in texts]
             _add(price, channel, reason, ids, texts)
     left_out = getattr(channel.notes, "left_out", None)
     for item in await left_out() if left_out else ():
