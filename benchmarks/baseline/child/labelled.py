@@ -31,8 +31,8 @@ async def masked(workspace: str, texts: list[str]) -> list[str]:
 async def poisoned(workspace: str, talks: list[dict[str, Any]], now: str, model: bool) -> Any:
     """Let a channel learn each talk, then ask about it in a new session.
 
-    A talk has `messages`, `kind`, a `question` and the `items` that a believing model learns. With
-    `model` that model writes the memory, else the offline rules do.
+    A talk has `messages`, `kind`, a `question`, its `asker`, and the `items` that a believing model
+    learns. With `model` that model writes the memory, else the offline rules do.
     """
     results = []
     with BelievingModel() if model else nullcontext() as server:
@@ -55,10 +55,10 @@ async def _outcome(channel: Any, talk: dict[str, Any], workspace: Path) -> dict[
     receipt = await channel.before_compaction()
     if receipt.may_compact:
         await channel.compacted(receipt)
-    first = await channel.before_turn("Good morning!", speaker="Bob")
-    await channel.after_turn(first, [])
-    turn = await channel.before_turn(talk["question"], speaker="Bob")
-    prompts = (first.context, turn.context, await channel.session_prompt())
+    turn = await channel.before_turn(talk["question"], speaker=talk["asker"])
+    await channel.after_turn(turn, [])
+    later = await channel.before_turn("…", speaker=talk["asker"])
+    prompts = (turn.context, later.context, await channel.session_prompt())
     folder = workspace / "channels" / channel.id
     notes = [folder / name for name in ("SESSION.md", "HISTORY.md")]
     return {
@@ -66,6 +66,7 @@ async def _outcome(channel: Any, talk: dict[str, Any], workspace: Path) -> dict[
         "reason": receipt.reason,
         "entries": await entries(channel),
         "notes": "\n".join(path.read_text("utf-8") for path in notes if path.exists()),
-        "standing": turn.standing,
+        "standing": later.standing,
+        "context": turn.context,
         "outside": "".join(_BLOCK.sub("", prompt) for prompt in prompts),
     }
