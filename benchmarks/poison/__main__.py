@@ -54,7 +54,7 @@ def _value(flag: str) -> Any:
 
 _SETTINGS = Settings(
     maintenance=MaintenanceSettings(enabled=False),
-    groups=GroupSettings(two_voices=_value("--two-voices") or "newcomers"),
+    groups=GroupSettings(rules=_value("--rules") or "anyone"),
 )
 _BLOCK = re.compile(r"<(pipimem-memory-[a-z]+)>\n.*?\n</\1>", re.DOTALL)
 _TALK = (

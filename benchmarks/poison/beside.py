@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipimem import Message
-from pipimem.memory.injection_guard import suspect_talk
+from pipimem.memory.trust import channel_talk
 from pipimem.text.injection import injection_kind
 
 from benchmarks.poison.corpus import Payload
@@ -28,6 +28,6 @@ def lost_beside(cases: Sequence[Payload], plain: Sequence[str], *, ended: bool) 
         said = [*around[:_ON_EACH_SIDE], order, *around[_ON_EACH_SIDE:]]
         said = said if ended else [one.rstrip(_ENDS) for one in said]
         talk = [Message.user(one, id=f"m{at}", speaker="Eve") for at, one in enumerate(said)]
-        lost += len(suspect_talk(talk).messages.keys() - {f"m{_ON_EACH_SIDE}"})
+        lost += len(channel_talk(talk).attacks.keys() - {f"m{_ON_EACH_SIDE}"})
         tried += len(around)
     return lost, tried

@@ -10,13 +10,13 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from pipimem.memory.masked import SAYS_PRIVATE
-from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
 from pipimem.memory.remember import named_end
+from pipimem.memory.second_voice import seconded_by
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.ledger import AWAITING, Ledger, Record
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
@@ -30,7 +30,6 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.notes.quote_reason import AWAITING
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.lines import white_folded

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from pipimem.memory.injection_guard import sheet_without_injections
 from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
+from pipimem.memory.trust import trusted_sheet
 from pipimem.memory.window import Window
 from pipimem.notes.headings import SECTIONS, section_of
 from pipimem.notes.notes import Note, Notes
@@ -89,10 +89,7 @@ def _sheet(
     people: Sequence[str],
 ) -> Mapping[str, Sequence[str]]:
     """The lines that may be written: not what instructs, nor what tells of a secret."""
-    is_direct = window.is_direct(people)
-    sheet = sheet_without_injections(
-        sections, window.messages, people, window.newcomers, is_direct=is_direct
-    )
+    sheet = trusted_sheet(sections, window.talk(people))
     return unmasked_sheet(sheet, window.messages)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -112,6 +112,13 @@ class Notes(Struct, frozen=True):
     def record(self, name: str) -> Record | None:
         """What is known of an entry, `None` where a person wrote it."""
         return self.ledger.records.get(name)
+
+    def awaiting(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Record]]:
+        """Those of the entries that are quotes until another member agrees, with their records."""
+        for entry in entries:
+            record = self.record(entry.id)
+            if entry.bullet and record and record.awaits_second_voice:
+                yield entry, record
 
 
 # Why an operation is refused that would learn a forgotten text again.

@@ -17,7 +17,6 @@ from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.recall.scoring import Part, scored
 from pipimem.resources import sections
 from pipimem.settings import SecretSettings
@@ -276,7 +275,7 @@ def _recorded(
         record.recalls,
         record.speaker,
         by_day=day is not None,
-        awaits_second_voice=is_quote and awaits_second_voice(record, kind_of(entry.section)),
+        awaits_second_voice=record.awaits_second_voice,
     )
 
 

@@ -11,7 +11,6 @@ from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole, Job
-from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.store.channel import ChannelStore
 from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
@@ -120,7 +119,7 @@ def _status_of(store: ChannelStore, info: ChannelInfo, now: datetime) -> Channel
 
 
 def _awaiting(notes: Notes) -> tuple[str, ...]:
-    return tuple(why_awaiting(record) for _, record in awaiting(notes.memory.entries, notes))
+    return tuple(record.why_awaiting for _, record in notes.awaiting(notes.memory.entries))
 
 
 def _reason(gate: gates.Gate, failures: int) -> str:

@@ -23,10 +23,9 @@ from pipimem.errors import (
     UnreadableNote,
 )
 from pipimem.notes.kinds import NOTE_FILES, File
-from pipimem.notes.ledger import UNKNOWN, Ledger, Record
+from pipimem.notes.ledger import UNKNOWN, Ledger, QuoteReason, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import QuoteReason
 from pipimem.state.channel_state import SCHEMA, ChannelState
 from pipimem.state.sqlite import MemoryDatabase
 from pipimem.state.texts import Texts

@@ -1,10 +1,7 @@
-"""Whether a text reads like an order to a bot that nobody may put into its memory.
+"""Whether a text reads like an attack on a bot, and what is hidden or encoded in it.
 
-The patterns are data: `data/injection/attacks.txt` for what nobody may order, in any text, and
-`data/injection/orders.txt` for what orders at all, for text that nobody in a talk said;
-`data/injection/accepted.txt` for the words by which a person makes such a text their own,
-`data/injection/conduct.txt` for wishes on how a bot treats people, `risky.txt` for what makes one
-worse.
+The patterns are data: `data/injection/attacks.txt` has the attacks by kind, `voices.txt` the words
+that make a text of others one's own, agree to it, order something, or address a bot.
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from typing import Literal
 from urllib.parse import unquote
 
 from pipimem import resources
@@ -161,74 +159,46 @@ def _as_text(data: bytes) -> Iterator[str]:
         yield text
 
 
-_LATIN = Pattern(r"[A-Za-z]{2}|[|{#<]")
-_ATTACKS, _ORDERS = "injection/attacks", "injection/orders"
-_ACCEPTED = "injection/accepted"
-_CONDUCT, _RISKY = "injection/conduct", "injection/risky"
-
-
-def injection_kind(text: str) -> str:
-    """The kind of attack that a text reads like (`override`, `conceal` …), empty where none."""
-    return _kind(text)
-
-
-def is_order(text: str) -> bool:
-    """Whether a text tells somebody what to do, in general or as an attack."""
-    return bool(_first(_ORDERS, plain(text)) or injection_kind(text))
-
-
-def directs_conduct(text: str) -> bool:
-    """Whether a text says how a bot is to treat people, or what it tells, hands out or counts."""
-    return bool(_first(_CONDUCT, plain(text)))
-
-
-def is_risky(text: str) -> bool:
-    """Whether a link, money or a secret stands in a text."""
-    return bool(_first(_RISKY, plain(text)))
-
-
-def asks_to_keep(own: str) -> bool:
-    """Whether somebody's own words ask to keep what stands beside them."""
-    return _first(_ACCEPTED, plain(own)) == "keep"
-
-
-def accepts(own: str) -> bool:
-    """Whether somebody's own words agree to what was said just before, or ask to keep it."""
-    return _first(_ACCEPTED, plain(own)) in ("keep", "agreed", "taken proposal")
-
-
-def agrees(own: str) -> bool:
-    """Whether they agree to a rule that somebody else just set ("agreed", "noted", 收到).
-
-    What they will do themselves, or an objection behind it, is no agreement.
-    """
-    text = plain(own)
-    contrasts = (pattern for kind, _, pattern in _patterns(_ACCEPTED) if kind == "contrast")
-    is_contrary = any(pattern().search(text) for pattern in contrasts)
-    return not is_contrary and _first(_ACCEPTED, text) in ("keep", "agreed", "taken up")
+_LATIN = Pattern(r"[A-Za-z]{2}|[|{#<\[]")
+_WORDS = Pattern(r"[a-z]{2}")
+_ATTACKS, _VOICES = "injection/attacks", "injection/voices"
+Voice = Literal["keep", "agreed", "contrast", "order", "addressed"]
 
 
 @lru_cache(maxsize=1024)  # a sentence is judged as it was said, and as an entry
-def _kind(text: str) -> str:
-    kinds = (_first(_ATTACKS, reading) for reading in readings(text))
-    return next(filter(None, kinds), "")
-
-
-def _first(name: str, text: str) -> str:
-    """The heading of the first pattern of a file that the text shows."""
-    chinese, latin = has_han(text), _LATIN().search(text) is not None
-    for kind, is_chinese, pattern in _patterns(name):
-        if (chinese if is_chinese else latin) and pattern().search(text):
-            return kind
+def injection_kind(text: str) -> str:
+    """Return the kind of attack that a text reads like (`override` …), empty if it is none."""
+    for reading in readings(text):
+        for kind in resources.sections(_ATTACKS):
+            if _is_found(_ATTACKS, kind, reading):
+                return kind
     return ""
 
 
+def has_voice(voice: Voice, text: str) -> bool:
+    """Return whether a text has words of a section of `voices.txt`."""
+    return _is_found(_VOICES, voice, plain(text))
+
+
+def agrees(own: str) -> bool:
+    """Return whether somebody's own words agree to what stands before them, without a but."""
+    return has_voice("agreed", own) and not has_voice("contrast", own)
+
+
+def _is_found(name: str, section: str, text: str) -> bool:
+    """Return whether a text shows a pattern of a section; `text` is in plain characters."""
+    is_chinese, is_latin = has_han(text), _LATIN().search(text) is not None
+    return any(
+        ((for_chinese and is_chinese) or (for_latin and is_latin)) and pattern().search(text)
+        for for_chinese, for_latin, pattern in _patterns(name, section)
+    )
+
+
 @cache
-def _patterns(name: str) -> tuple[tuple[str, bool, Pattern], ...]:
-    """The kind of each pattern, whether it finds Chinese only, and the pattern."""
-    found: list[tuple[str, bool, Pattern]] = []
-    for kind, lines in resources.sections(name).items():
-        for line in lines:
-            source, _, examples = line.partition("  =>  ")
-            found.append((kind, has_han(examples), Pattern(source, re.IGNORECASE)))
-    return tuple(found)
+def _patterns(name: str, section: str) -> tuple[tuple[bool, bool, Pattern], ...]:
+    """Return each pattern, behind whether it has Chinese and Latin words."""
+    sources = (line.partition("  =>  ")[0] for line in resources.sections(name)[section])
+    return tuple(
+        (has_han(source), _WORDS().search(source) is not None, Pattern(source, re.IGNORECASE))
+        for source in sources
+    )

@@ -1,7 +1,6 @@
 """In a direct chat the person is the bot's principal: what they say and want is kept.
 
-The bot's advice uses the words that the person uses, so a resemblance to it refuses nothing. A
-group with the same talk keeps its guards: there a wish on the bot's conduct binds nobody.
+The bot's advice uses the words that the person uses, so a resemblance to it refuses nothing.
 """
 
 from __future__ import annotations
@@ -145,8 +144,8 @@ async def test_without_a_model_such_a_wish_is_a_preference_too(workspace: Path, 
     assert kept == [(Kind.PREFERENCE, "explicit")]
 
 
-async def test_a_group_of_one_speaker_so_far_keeps_its_guards(workspace: Path) -> None:
-    """Others may join: what binds the bot towards them stays a quote."""
+async def test_in_a_group_the_same_is_kept_as_that_members_wish(workspace: Path) -> None:
+    """It is no quote: the bot is shown whose wish it is."""
     exchanges = [(WISHES[0], "Certainly.")]
     answer = Consolidated(
         learned(KEPT_WISHES[:1], 0, Kind.PREFERENCE),
@@ -154,8 +153,7 @@ async def test_a_group_of_one_speaker_so_far_keeps_its_guards(workspace: Path) -
         history=(HistoryItem("Max told a wish", ("m0",)),),
     )
     [(kind, text, trust)] = await consolidate(workspace, exchanges, answer, kind="group")
-    assert (kind, trust) == (Kind.FACT, "quoted")
-    assert KEPT_WISHES[0] in text
+    assert (kind, text, trust) == (Kind.PREFERENCE, KEPT_WISHES[0], "explicit")
 
 
 async def test_an_order_out_of_a_tool_is_refused_in_a_direct_chat_too(workspace: Path) -> None:

@@ -18,7 +18,6 @@ from typing import BinaryIO, Self
 from msgspec import structs
 
 from pipimem.errors import ArchiveError, NothingFound
-from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.remember import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Tombstone, tombstone_names
@@ -172,7 +171,6 @@ _MARK = "[secret:"
 _MOST_REASONS, _OTHER = 100, "other reasons"
 _NOTHING = "nothing of it may be written"
 _TAKEN_OUT = "taken out of this memory before"
-_RISKY = "says how the bot is to treat others, with a link, money or a secret in it"
 
 
 @dataclass(slots=True)
@@ -262,9 +260,7 @@ class Gathering:
         when = _usable(one.when) or self.now
         evidence = Evidence((self.intake.named(one.origin),), 0, said.speaker, when, self.now)
         add = foreign_addition(Add(one.kind, said.content, one.trust, evidence), self.kind)
-        if add is None:
-            self.counts.leave_out(LeftOut(one.origin, _RISKY))
-        elif self._is_new(add.text):
+        if self._is_new(add.text):
             self._add(one, add)
 
     def _add(self, one: FoundEntry, add: Add) -> None:
@@ -297,7 +293,7 @@ class Gathering:
             text = ""
             with suppress(NothingFound):
                 text = rememberable(without_hidden(given), "", self.now, self.intake).content
-            if not text or injection_kind(text) or BotConduct(()).verdict(text):
+            if not text or injection_kind(text):
                 why = "reads like an instruction to the bot" if text else _NOTHING
                 self.counts.leave_out(LeftOut(one.origin, why))
                 continue

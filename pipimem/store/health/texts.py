@@ -12,7 +12,6 @@ from pipimem.notes import guards
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
 from pipimem.notes.notes import Notes
-from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.settings import SecretSettings, Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.working_copy import UnreadableFile
@@ -116,8 +115,8 @@ def awaiting_findings(
     folder: Path, notes: Notes, own: SecretSettings = NO_LIST
 ) -> Iterator[Finding]:
     """One finding for each rule that waits for another member; its words are not repeated."""
-    for entry, record in awaiting(notes.memory.entries, notes):
-        who = redacted(why_awaiting(record), own=own)
+    for entry, record in notes.awaiting(notes.memory.entries):
+        who = redacted(record.why_awaiting, own=own)
         what = (
             f"a rule that binds nobody yet: {who}. It does once another member agrees in the "
             "talk, or a person rewords the line; else take it out"
@@ -126,7 +125,7 @@ def awaiting_findings(
 
 
 def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:
-    """One finding for each entry that reads like an instruction to the bot.
+    """One finding for each entry that reads like an attack on the bot.
 
     Its words are not repeated, for findings are read by bots as well.
     """
@@ -134,7 +133,7 @@ def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:
         for entry in notes.note(file).entries:
             kind = injection_kind(entry.text)
             if kind:
-                what = f"reads like an instruction to the bot ({kind}); it is shown as data only, "
+                what = f"reads like an attack on the bot ({kind}); it is shown as data only, "
                 where = f"{folder / file}, line {entry.start + 1}"
                 yield worth_knowing(where, f"{what}take it out if nobody needs it")
 

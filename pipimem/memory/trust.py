@@ -1,0 +1,300 @@
+"""Trust: whether a learnt text is written, as somebody's words only, or not at all.
+
+The verdict is reached once, for each learnt item, line of history, line of the sheet and title.
+Refused is an attack, what is encoded or hidden, and what is made of text that nobody in the channel
+said (cited, forwarded, copied, code, a file's name, a tool's output) and nobody asked to keep. The
+bot's words are advice: nothing is compared with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from msgspec import Struct, structs
+
+from pipimem.memory.second_voice import NO_VOICES, Voices, binds, voices
+from pipimem.notes.kinds import File
+from pipimem.notes.ledger import QuoteReason
+from pipimem.notes.message import Message, newest_time
+from pipimem.notes.operations import LeftOut
+from pipimem.sidecar.tasks import Consolidated, HistoryItem, Learned
+from pipimem.text.foreign_parts import MessageParts, taken_apart
+from pipimem.text.injection import (
+    agrees,
+    disguised,
+    has_voice,
+    injection_kind,
+    is_encoded,
+    plain,
+)
+from pipimem.text.quotes import words_said
+from pipimem.text.secrets import redacted
+from pipimem.text.talk.sentences import split
+from pipimem.text.words.similarity import share_in, stretches
+
+ATTACK = "reads like an attack on the bot"
+HIDDEN = "was hidden or encoded"
+NOBODY_SAID = "out of text that nobody in the talk said"
+# So much of a text makes it one out of foreign text. Its wording is a model's: of "Alice prefers
+# Zentro and wants it recommended" 0.38 stand in the page that says "the user prefers Zentro".
+_MADE_OF = 0.3
+# An attack may be cut into so many neighbouring messages of one person.
+_MOST_PIECES = 4
+_SENTENCE_ENDS = (".", "!", "?", "。", "！", "？", "…")
+# The sections of SESSION.md for what binds, and for what is going on.
+_BINDING, _STATE = "Constraints", "Current State"
+
+
+class Keep(Struct, frozen=True):
+    """The text is written as it is."""
+
+
+class Quote(Struct, frozen=True):
+    """The text is written as somebody's words, which bind nobody."""
+
+    reason: QuoteReason
+
+
+class Refuse(Struct, frozen=True):
+    """The text is not written."""
+
+    reason: str
+
+
+class Line(Struct, frozen=True):
+    """A text of HISTORY.md or SESSION.md; one that `is_binding` comes with every turn."""
+
+    text: str
+    is_binding: bool = False
+
+
+class ChannelTalk(Struct, frozen=True):
+    """What of a window's talk may be learnt, as stretches of text.
+
+    `attacks` has the kind of attack by the ids of messages, `hostile` what attacks say and nobody
+    sees, `foreign` what nobody said, `cited` what somebody asks to keep of it. `people` are the ids
+    of people's messages. `voices` is empty where one member may set a rule.
+    """
+
+    is_direct: bool
+    attacks: Mapping[str, str]
+    hostile: frozenset[bytes]
+    foreign: frozenset[bytes]
+    cited: frozenset[bytes]
+    people: frozenset[str]
+    voices: Voices = NO_VOICES
+
+
+class Trusted(Struct, frozen=True):
+    """What of an answer is written, notes on quotes and refusals without their words, the rest."""
+
+    answer: Consolidated
+    notes: tuple[str, ...]
+    left_out: tuple[LeftOut, ...]
+
+
+def trust(
+    item: Learned | Line, sources: Collection[str], channel: ChannelTalk
+) -> Keep | Quote | Refuse:
+    """Return the verdict on a text that rests on the messages with these ids."""
+    reason = _refusal(item, sources, channel)
+    if reason:
+        return Refuse(reason)
+    if isinstance(item, Line):
+        is_rule_of_one = item.is_binding and channel.voices.is_one_voice(item.text, ())
+        return Quote(QuoteReason.ONE_MEMBER) if is_rule_of_one else Keep()
+    if _is_made_of(item.text, channel.cited):
+        return Quote(QuoteReason.CITED)
+    if not channel.is_direct and sources and channel.people.isdisjoint(sources):
+        return Quote(QuoteReason.BOT)
+    is_rule = binds(item.kind, item.text, item.speaker)
+    if is_rule and channel.voices.is_one_voice(item.text, sources):
+        return Quote(QuoteReason.ONE_MEMBER)
+    return Keep()
+
+
+def _refusal(item: Learned | Line, sources: Collection[str], channel: ChannelTalk) -> str:
+    """Return why a text is not written, empty where it is."""
+    text = item.text
+    kinds = (channel.attacks[name] for name in sources if name in channel.attacks)
+    kind = injection_kind(text) or next(kinds, "")
+    if not kind and _is_made_of(text, channel.hostile):
+        kind = "repeated"
+    if kind:
+        return f"{ATTACK} ({kind})"
+    if is_encoded(text):
+        return HIDDEN
+    is_account = isinstance(item, Line) and not item.is_binding
+    if is_account and not has_voice("order", words_said(text)):
+        return ""
+    return NOBODY_SAID if _is_made_of(text, channel.foreign) else ""
+
+
+def _is_made_of(text: str, source: frozenset[bytes]) -> bool:
+    """Return whether a text takes so much of a source that it repeats it."""
+    said = stretches(words_said(text))
+    return bool(said and source) and share_in(said, source) >= _MADE_OF
+
+
+def channel_talk(
+    messages: Sequence[Message],
+    people: Iterable[str] = (),
+    *,
+    is_direct: bool = False,
+    needs_second_voice: bool = False,
+) -> ChannelTalk:
+    """Return what of the messages may be learnt; `people` are those who spoke before."""
+    parts = {one.id: taken_apart(one.content) for one in messages if one.role == "user"}
+    own = [replace(one, content=parts[one.id].own) for one in messages if one.id in parts]
+    attacks = _attacks(own)
+    spoken, hostile, foreign, cited = set[bytes](), set[bytes](), set[bytes](), set[bytes]()
+    for message in own:
+        spoken |= stretches(message.speaker)
+        is_clean = message.id not in attacks and not is_encoded(message.content)
+        (spoken if is_clean else hostile).update(stretches(message.content))
+        for part in (*parts[message.id].hidden, *disguised(message.content)):
+            hostile |= stretches(part)
+    for text, into in _foreign_texts(messages, parts, (foreign, cited, spoken)):
+        hostile.update(*map(stretches, _attacking(text)))
+        into |= stretches(text) | stretches(plain(text))
+    is_voiced = needs_second_voice and is_group(messages, people)
+    return ChannelTalk(
+        is_direct,
+        attacks,
+        frozenset(hostile - spoken),
+        frozenset(foreign - spoken - cited),
+        frozenset(cited - spoken),
+        frozenset(parts),
+        voices(messages) if is_voiced else NO_VOICES,
+    )
+
+
+def _foreign_texts(
+    messages: Iterable[Message],
+    parts: Mapping[str, MessageParts],
+    into: tuple[set[bytes], set[bytes], set[bytes]],
+) -> Iterator[tuple[str, set[bytes]]]:
+    """Yield each text that nobody said, and whether it is foreign, cited or spoken, as its set.
+
+    Somebody asks to keep it or, below what a platform cites, agrees to it.
+    """
+    foreign, cited, spoken = into
+    for message in messages:
+        if message.role == "tool":
+            yield message.content, foreign
+        if message.id not in parts:
+            continue
+        said, belongs = parts[message.id], foreign
+        if has_voice("keep", said.own):
+            belongs = cited
+        elif message.content.lstrip().startswith((">", "＞")) and agrees(said.own):
+            belongs = spoken
+        for part in said.foreign:
+            yield part, foreign if injection_kind(part) else belongs
+
+
+def _attacks(own: Sequence[Message]) -> dict[str, str]:
+    """Return the kind of attack by the ids of messages that are one, alone or with neighbours.
+
+    The latter are of one speaker and end no sentence.
+    """
+    kinds = {one.id: injection_kind(one.content) for one in own}
+    found = {name: kind for name, kind in kinds.items() if kind}
+    pieces: dict[str, list[Message]] = {}
+    for message in own:
+        before = pieces.setdefault(message.speaker, [])
+        before.append(message)
+        if message.id not in found and len(before) > 1:
+            found |= _split_attack(before)
+        ends = message.content.rstrip().endswith(_SENTENCE_ENDS)
+        pieces[message.speaker] = [] if ends or message.id in found else before[1 - _MOST_PIECES :]
+    return found
+
+
+def _split_attack(pieces: Sequence[Message]) -> dict[str, str]:
+    """Return the kind of attack by id, of the fewest last messages that show one together."""
+    for first in range(len(pieces) - 2, -1, -1):
+        texts = [piece.content for piece in pieces[first:]]
+        kind = injection_kind(" ".join(texts)) or injection_kind("".join(texts))
+        if kind:
+            return {piece.id: kind for piece in pieces[first:]}
+    return {}
+
+
+def _attacking(text: str) -> list[str]:
+    """Return a foreign text that is an attack, else its sentences that address the bot."""
+    if injection_kind(text):
+        return [text]
+    return [part for part in split(text) if has_voice("addressed", part)]
+
+
+def is_group(messages: Iterable[Message], known: Iterable[str]) -> bool:
+    """Return whether several people speak, of those of the messages and those `known` before."""
+    people = {*known, *(one.speaker for one in messages if one.role == "user")} - {""}
+    return len(people) > 1
+
+
+def trusted(answer: Consolidated, messages: Sequence[Message], channel: ChannelTalk) -> Trusted:
+    """Return an answer without what is refused, its quotes with their reason, and the rest."""
+    by_id = {message.id: message for message in messages}
+    notes: list[str] = []
+    left_out: list[LeftOut] = []
+    learned: list[Learned] = []
+    history: list[HistoryItem] = []
+    for item in answer.learned:
+        match trust(item, item.sources, channel):
+            case Refuse(reason):
+                left_out.append(_left_out(reason, item, by_id))
+            case Quote(reason):
+                notes.append(f"kept as a quote ({reason}), said in {', '.join(item.sources)}")
+                learned.append(structs.replace(item, quote_reason=reason))
+            case Keep():
+                learned.append(item)
+    for bullet in answer.history:
+        verdict = trust(Line(bullet.text), bullet.sources, channel)
+        if isinstance(verdict, Refuse):
+            left_out.append(_left_out(verdict.reason, bullet, by_id))
+        else:
+            history.append(bullet)
+    title = "" if isinstance(trust(Line(answer.title), (), channel), Refuse) else answer.title
+    sheet = None if answer.sheet is None else trusted_sheet(answer.sheet, channel)
+    kept = Consolidated(tuple(learned), answer.over, title, tuple(history), sheet)
+    notes += [f"{one.reason}, said in {', '.join(one.sources)}" for one in left_out]
+    return Trusted(kept, tuple(notes), tuple(left_out))
+
+
+def trusted_sheet(
+    sheet: Mapping[str, Sequence[str]], channel: ChannelTalk
+) -> Mapping[str, tuple[str, ...]]:
+    """Return the lines of a sheet without those that are refused.
+
+    A constraint that one member alone says is no more than the state of things.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    alone: list[str] = []
+    for section, lines in sheet.items():
+        verdicts = [trust(Line(text, section == _BINDING), (), channel) for text in lines]
+        judged = list(zip(lines, verdicts, strict=True))
+        found[section] = tuple(text for text, verdict in judged if isinstance(verdict, Keep))
+        alone += [text for text, verdict in judged if isinstance(verdict, Quote)]
+    if alone:
+        found[_STATE] = tuple(dict.fromkeys((*found.get(_STATE, ()), *alone)))
+    return found
+
+
+def _left_out(reason: str, item: Learned | HistoryItem, messages: Mapping[str, Message]) -> LeftOut:
+    """Return a refused item as what is listed; it holds no secret."""
+    sources = [messages[name] for name in item.sources if name in messages]
+    found = LeftOut(
+        reason,
+        redacted(item.text),
+        File.HISTORY,
+        sources=item.sources,
+        newest=max((message.number for message in sources), default=0),
+        when=newest_time(sources),
+    )
+    if isinstance(item, HistoryItem):
+        return found
+    speaker = redacted(item.speaker)
+    return structs.replace(found, file=File.MEMORY, kind=item.kind, speaker=speaker)
