@@ -21,7 +21,12 @@ from pipimem.text.patterns import Pattern, replaced
 _SHOWN = (
     Pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
     Pattern(r"^[ \t]*[>＞].*$", re.MULTILINE),
-    Pattern(r"「[^」]{24,}」?|『[^』]{24,}』?|“[^”]{40,}”?|(?<!\w)\"[^\"]{40,}\""),
+    # A quotation inside somebody's own sentence is theirs.
+    Pattern(
+        r"(?:^[ \t]*|[:：][ \t]{0,3}(?:\n\s{0,3})?)"
+        r"(?:「[^」\n]{24,}」|『[^』\n]{24,}』|“[^”\n]{40,}”|\"[^\"\n]{40,}\")[.。]?[ \t]*$",
+        re.MULTILINE,
+    ),
 )
 _COMMENT = Pattern(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # A tag that is never closed reaches to the end of the text: no tag inside it is tried in turn.

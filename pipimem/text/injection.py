@@ -28,7 +28,7 @@ _TAG_CHARACTERS = Pattern(r"[\U000e0020-\U000e007e]+")
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOK_ALIKE = str.maketrans("аеіосрхуѕјһԁΑΒΕΗΙΚΜΝΟΡΤΧαο", "aeiocpxysjhdABEHIKMNOPTXao")
 # Letters with one space between any two: at least six, else they are initials.
-_SPACED = Pattern(r"(?<!\S)\S(?: {1,3}\S(?!\S)){5,}")
+_SPACED = Pattern(r"(?<!\S)[^\W\d_](?: {1,3}[^\W\d_](?!\S)){5,}")
 _BASE64 = Pattern(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = Pattern(r"(?:[0-9a-fA-F]{2}){12,}")
 _PERCENT = Pattern(r"%[0-9a-fA-F]{2}")
