@@ -238,7 +238,7 @@ def _decision(
     said, talk = tuple(messages.values()), window.talk(notes.ledger.speakers)
     judged = trusted(answer, said, talk)
     answer = judged.answer
-    promotion = promoted(answer.learned, notes, messages, today, is_direct=talk.is_direct)
+    promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
     operations += agreed_quotes(said, notes)

@@ -145,12 +145,10 @@ def promoted(
     notes: Notes,
     messages: Mapping[str, Message],
     today: datetime,
-    *,
-    is_direct: bool = False,
 ) -> Promotion:
     """Return the operations that write what was learnt from `messages` (by id).
 
-    A probation counts from `today`. With `is_direct` the messages are of a direct chat.
+    A probation counts from `today`.
     """
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
@@ -159,7 +157,7 @@ def promoted(
     for item in learned:
         sources = sources_of(item, messages)
         candidate = _candidate(item, sources, today)
-        refusal = _refusal(candidate, sources, probations, is_direct=is_direct)
+        refusal = _refusal(candidate, sources, probations)
         if refusal:
             left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
             continue
@@ -185,14 +183,12 @@ def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 
-def _refusal(
-    candidate: _Candidate, sources: Sequence[Message], probations: int, *, is_direct: bool
-) -> str:
+def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
     """Why nothing is written of it; empty where it is, for good or in one of the `probations`."""
     item = candidate.item
     if has_mark(item.text):
         return SAYS_PRIVATE
-    compared = [one for one in sources if one.role != "assistant" or not is_direct]
+    compared = [one for one in sources if one.role != "assistant"]
     if is_copy(item.text, compared) and not item.explicit:
         return "copies a message word for word"
     if candidate.is_durable or (candidate.is_probable and probations):

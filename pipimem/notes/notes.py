@@ -63,7 +63,10 @@ class Note(Struct, frozen=True):
 
 
 class Notes(Struct, frozen=True):
-    """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger."""
+    """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger.
+
+    `is_dm` says that a host gave the channel the kind `dm`.
+    """
 
     key: bytes
     session: Note
@@ -71,6 +74,12 @@ class Notes(Struct, frozen=True):
     history: Note
     workspace: Note
     ledger: Ledger
+    is_dm: bool = False
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether one person, who is the bot's principal, speaks with it so far."""
+        return self.is_dm and len(set(self.ledger.speakers) - {""}) <= 1
 
     def __repr__(self) -> str:
         return f"Notes({self.ledger})"  # the key is a secret

@@ -117,7 +117,7 @@ class IndexSync:
         records, gone = notes.ledger.records, notes.ledger.tombstones
         sources: tuple[tuple[Source, tuple[object, ...], Callable[..., Sequence[Item]]], ...] = (
             (Source.SESSION, (notes.session, gone), session_items),
-            (Source.MEMORY, (notes.memory, records), memory_items),
+            (Source.MEMORY, (notes.memory, records, not notes.is_direct), memory_items),
             (Source.WORKSPACE, (notes.workspace,), workspace_items),
             (Source.HISTORY, (notes.history, gone, records), history_items),
             (Source.LOG, tuple(backlog), backlog_items),

@@ -261,7 +261,14 @@ class OpenedChannel:
                 state = ChannelState(memory, Texts(key), self._concluded)
                 old_tags = read_into(state, folder, self.root)
             self.working_copy = WorkingCopy(
-                folder, self.root, key, state, beside, revalidate, old_tags
+                folder,
+                self.root,
+                key,
+                state,
+                self.channel_folder.identity.kind == "dm",
+                beside,
+                revalidate,
+                old_tags,
             )
         return self.working_copy
 

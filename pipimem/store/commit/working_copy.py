@@ -75,6 +75,8 @@ class WorkingCopy:
     root: Path
     key: bytes = field(repr=False)
     state: ChannelState
+    # Whether a host gave the channel the kind `dm`.
+    is_dm: bool = False
     # What makes notes count as others besides the notes: talk that waits beside the transcript.
     beside: tuple[Path, ...] = ()
     # Has the file system look anew at what other hosts wrote in the folder; `None` on one host.
@@ -368,7 +370,7 @@ class WorkingCopy:
 
     def _notes_of(self, own: Mapping[File, Note], shared: Note) -> Notes:
         session, memory, history = own[File.SESSION], own[File.MEMORY], own[File.HISTORY]
-        return Notes(self.key, session, memory, history, shared, self.state.ledger)
+        return Notes(self.key, session, memory, history, shared, self.state.ledger, self.is_dm)
 
     def _note(self, path: Path, file: File, text: str) -> Note:
         kept = self._parsed.get(path, ())
