@@ -73,18 +73,18 @@ def remembered(
         )
     evidence = Evidence(speaker=speaker, when=now)
     expires = until or named_end(text, evidence)
-    attack = injection_kind(text)
-    is_alone = needs_second_voice and binds(kind, text, speaker)
-    if not attack and not is_alone:
-        if as_quote and speaker and not read_quote(text).name:
-            text = quoted(speaker, now.date(), text)
-        add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
-        return Decision("remember", Author.PERSON, (add,), why="asked for")
     add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
-    add = quoted_addition(add, QuoteReason.INSTRUCTION if attack else QuoteReason.ONE_MEMBER)
-    why = f"reads like an attack on the bot ({attack})" if attack else "one member alone says it"
-    note = f"{why}: kept as a quote"
-    return Decision("remember", Author.PERSON, (add,), why="asked for", notes=(note,))
+    attack = injection_kind(text)
+    notes: tuple[str, ...] = ()
+    if attack:
+        add = quoted_addition(add, QuoteReason.INSTRUCTION)
+        notes = (f"reads like an attack on the bot ({attack}): kept as a quote",)
+    elif needs_second_voice and binds(kind, text, speaker):
+        add = quoted_addition(add, QuoteReason.ONE_MEMBER)
+        notes = ("one member alone says it: kept as a quote",)
+    elif as_quote and speaker and not read_quote(text).name:
+        add = replace(add, text=quoted(speaker, now.date(), text))
+    return Decision("remember", Author.PERSON, (add,), why="asked for", notes=notes)
 
 
 def quoted_addition(add: Add, reason: str) -> Add:

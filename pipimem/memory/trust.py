@@ -62,14 +62,14 @@ class Refuse(Struct, frozen=True):
     reason: str
 
 
-class Line(Struct, frozen=True):
+class NoteLine(Struct, frozen=True):
     """A text of HISTORY.md or SESSION.md; one that `is_binding` comes with every turn."""
 
     text: str
     is_binding: bool = False
 
 
-class ChannelTalk(Struct, frozen=True):
+class JudgedTalk(Struct, frozen=True):
     """What of a window's talk may be learnt, as stretches of text.
 
     `attacks` has the kind of attack by the ids of messages, `hostile` what attacks say and nobody
@@ -95,40 +95,53 @@ class Trusted(Struct, frozen=True):
 
 
 def trust(
-    item: Learned | Line, sources: Collection[str], channel: ChannelTalk
+    item: Learned | NoteLine, sources: Collection[str], channel: JudgedTalk
 ) -> Keep | Quote | Refuse:
     """Return the verdict on a text that rests on the messages with these ids."""
-    reason = _refusal(item, sources, channel)
-    if reason:
-        return Refuse(reason)
-    if isinstance(item, Line):
-        is_rule_of_one = item.is_binding and channel.voices.is_one_voice(item.text, ())
-        return Quote(QuoteReason.ONE_MEMBER) if is_rule_of_one else Keep()
-    if _is_made_of(item.text, channel.cited):
-        return Quote(QuoteReason.CITED)
-    if not channel.is_direct and sources and channel.people.isdisjoint(sources):
-        return Quote(QuoteReason.BOT)
-    is_rule = binds(item.kind, item.text, item.speaker)
-    if is_rule and channel.voices.is_one_voice(item.text, sources):
-        return Quote(QuoteReason.ONE_MEMBER)
-    return Keep()
+    refusal = _refusal(item, sources, channel)
+    if refusal:
+        return Refuse(refusal)
+    reason = _quote_reason(item, sources, channel)
+    return Quote(reason) if reason else Keep()
 
 
-def _refusal(item: Learned | Line, sources: Collection[str], channel: ChannelTalk) -> str:
+def _refusal(item: Learned | NoteLine, sources: Collection[str], channel: JudgedTalk) -> str:
     """Return why a text is not written, empty where it is."""
-    text = item.text
+    kind = _attack_kind(item.text, sources, channel)
+    if kind:
+        return f"{ATTACK} ({kind})"
+    if is_encoded(item.text):
+        return HIDDEN
+    is_account = isinstance(item, NoteLine) and not item.is_binding
+    if is_account and not has_voice("order", words_said(item.text)):
+        return ""
+    return NOBODY_SAID if _is_made_of(item.text, channel.foreign) else ""
+
+
+def _attack_kind(text: str, sources: Iterable[str], channel: JudgedTalk) -> str:
+    """Return the kind of attack that a text is, rests on, or repeats; empty where none."""
     kinds = (channel.attacks[name] for name in sources if name in channel.attacks)
     kind = injection_kind(text) or next(kinds, "")
     if not kind and _is_made_of(text, channel.hostile):
-        kind = "repeated"
-    if kind:
-        return f"{ATTACK} ({kind})"
-    if is_encoded(text):
-        return HIDDEN
-    is_account = isinstance(item, Line) and not item.is_binding
-    if is_account and not has_voice("order", words_said(text)):
-        return ""
-    return NOBODY_SAID if _is_made_of(text, channel.foreign) else ""
+        return "repeated"
+    return kind
+
+
+def _quote_reason(
+    item: Learned | NoteLine, sources: Collection[str], channel: JudgedTalk
+) -> QuoteReason | None:
+    """Return why a text is only somebody's words, `None` where it is more."""
+    if isinstance(item, NoteLine):
+        is_rule = item.is_binding
+    elif _is_made_of(item.text, channel.cited):
+        return QuoteReason.CITED
+    elif not channel.is_direct and sources and channel.people.isdisjoint(sources):
+        return QuoteReason.BOT
+    else:
+        is_rule = binds(item.kind, item.text, item.speaker)
+    if is_rule and channel.voices.is_one_voice(item.text, sources):
+        return QuoteReason.ONE_MEMBER
+    return None
 
 
 def _is_made_of(text: str, source: frozenset[bytes]) -> bool:
@@ -143,23 +156,20 @@ def channel_talk(
     *,
     is_direct: bool = False,
     needs_second_voice: bool = False,
-) -> ChannelTalk:
+) -> JudgedTalk:
     """Return what of the messages may be learnt; `people` are those who spoke before."""
     parts = {one.id: taken_apart(one.content) for one in messages if one.role == "user"}
     own = [replace(one, content=parts[one.id].own) for one in messages if one.id in parts]
     attacks = _attacks(own)
-    spoken, hostile, foreign, cited = set[bytes](), set[bytes](), set[bytes](), set[bytes]()
-    for message in own:
-        spoken |= stretches(message.speaker)
-        is_clean = message.id not in attacks and not is_encoded(message.content)
-        (spoken if is_clean else hostile).update(stretches(message.content))
-        for part in (*parts[message.id].hidden, *disguised(message.content)):
-            hostile |= stretches(part)
+    spoken, hostile = _own_stretches(own, attacks)
+    for part in parts.values():
+        hostile.update(*map(stretches, part.hidden))
+    foreign, cited = set[bytes](), set[bytes]()
     for text, into in _foreign_texts(messages, parts, (foreign, cited, spoken)):
         hostile.update(*map(stretches, _attacking(text)))
         into |= stretches(text) | stretches(plain(text))
     is_voiced = needs_second_voice and is_group(messages, people)
-    return ChannelTalk(
+    return JudgedTalk(
         is_direct,
         attacks,
         frozenset(hostile - spoken),
@@ -168,6 +178,19 @@ def channel_talk(
         frozenset(parts),
         voices(messages) if is_voiced else NO_VOICES,
     )
+
+
+def _own_stretches(
+    own: Iterable[Message], attacks: Collection[str]
+) -> tuple[set[bytes], set[bytes]]:
+    """Return the stretches of what people say, and of what is an attack or encoded in it."""
+    spoken, hostile = set[bytes](), set[bytes]()
+    for message in own:
+        spoken |= stretches(message.speaker)
+        is_clean = message.id not in attacks and not is_encoded(message.content)
+        (spoken if is_clean else hostile).update(stretches(message.content))
+        hostile.update(*map(stretches, disguised(message.content)))
+    return spoken, hostile
 
 
 def _foreign_texts(
@@ -235,37 +258,42 @@ def is_group(messages: Iterable[Message], known: Iterable[str]) -> bool:
     return len(people) > 1
 
 
-def trusted(answer: Consolidated, messages: Sequence[Message], channel: ChannelTalk) -> Trusted:
+def trusted(answer: Consolidated, messages: Sequence[Message], channel: JudgedTalk) -> Trusted:
     """Return an answer without what is refused, its quotes with their reason, and the rest."""
     by_id = {message.id: message for message in messages}
-    notes: list[str] = []
+    quotes: list[str] = []
     left_out: list[LeftOut] = []
     learned: list[Learned] = []
-    history: list[HistoryItem] = []
     for item in answer.learned:
-        match trust(item, item.sources, channel):
-            case Refuse(reason):
-                left_out.append(_left_out(reason, item, by_id))
-            case Quote(reason):
-                notes.append(f"kept as a quote ({reason}), said in {', '.join(item.sources)}")
-                learned.append(structs.replace(item, quote_reason=reason))
-            case Keep():
-                learned.append(item)
+        verdict = trust(item, item.sources, channel)
+        if isinstance(verdict, Refuse):
+            left_out.append(_left_out(verdict.reason, item, by_id))
+            continue
+        if isinstance(verdict, Quote):
+            quotes.append(f"kept as a quote ({verdict.reason}), {_said_in(item.sources)}")
+            item = structs.replace(item, quote_reason=verdict.reason)
+        learned.append(item)
+    history: list[HistoryItem] = []
     for bullet in answer.history:
-        verdict = trust(Line(bullet.text), bullet.sources, channel)
+        verdict = trust(NoteLine(bullet.text), bullet.sources, channel)
         if isinstance(verdict, Refuse):
             left_out.append(_left_out(verdict.reason, bullet, by_id))
         else:
             history.append(bullet)
-    title = "" if isinstance(trust(Line(answer.title), (), channel), Refuse) else answer.title
+    is_titled = isinstance(trust(NoteLine(answer.title), (), channel), Keep)
     sheet = None if answer.sheet is None else trusted_sheet(answer.sheet, channel)
+    title = answer.title if is_titled else ""
     kept = Consolidated(tuple(learned), answer.over, title, tuple(history), sheet)
-    notes += [f"{one.reason}, said in {', '.join(one.sources)}" for one in left_out]
-    return Trusted(kept, tuple(notes), tuple(left_out))
+    refused = (f"{one.reason}, {_said_in(one.sources)}" for one in left_out)
+    return Trusted(kept, (*quotes, *refused), tuple(left_out))
+
+
+def _said_in(sources: Iterable[str]) -> str:
+    return f"said in {', '.join(sources)}"
 
 
 def trusted_sheet(
-    sheet: Mapping[str, Sequence[str]], channel: ChannelTalk
+    sheet: Mapping[str, Sequence[str]], channel: JudgedTalk
 ) -> Mapping[str, tuple[str, ...]]:
     """Return the lines of a sheet without those that are refused.
 
@@ -274,7 +302,7 @@ def trusted_sheet(
     found: dict[str, tuple[str, ...]] = {}
     alone: list[str] = []
     for section, lines in sheet.items():
-        verdicts = [trust(Line(text, section == _BINDING), (), channel) for text in lines]
+        verdicts = [trust(NoteLine(text, section == _BINDING), (), channel) for text in lines]
         judged = list(zip(lines, verdicts, strict=True))
         found[section] = tuple(text for text, verdict in judged if isinstance(verdict, Keep))
         alone += [text for text, verdict in judged if isinstance(verdict, Quote)]

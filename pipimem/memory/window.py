@@ -9,7 +9,7 @@ from dataclasses import replace
 from msgspec import Struct
 
 from pipimem.memory.requests import without_requests
-from pipimem.memory.trust import ChannelTalk, channel_talk, is_group
+from pipimem.memory.trust import JudgedTalk, channel_talk, is_group
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced, without_untagged_blocks
@@ -65,7 +65,7 @@ class Window(Struct, frozen=True):
         """Return whether one person speaks with the bot; `known` are people who spoke before."""
         return self.is_dm and not is_group(self.by_id.values(), known)
 
-    def talk(self, known: Iterable[str]) -> ChannelTalk:
+    def talk(self, known: Iterable[str]) -> JudgedTalk:
         """Return what of its messages may be learnt; `known` are people who spoke before."""
         known = tuple(known)
         return channel_talk(

@@ -21,6 +21,11 @@ from pipimem.text.patterns import Pattern, replaced
 _SHOWN = (
     Pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
     Pattern(r"^[ \t]*[>＞].*$", re.MULTILINE),
+    # A table, which nobody types into a chat.
+    Pattern(
+        r"^[ \t]*\|[^\n]*\n[ \t]*\|(?=[^\n]*-)[-:| \t]+$(?:\n[ \t]*\|[^\n]*)*",
+        re.MULTILINE,
+    ),
     # A quotation inside somebody's own sentence is theirs.
     Pattern(
         r"(?:^[ \t]*|[:：][ \t]{0,3}(?:\n\s{0,3})?)"

@@ -9,9 +9,9 @@ from pipimem.memory.trust import (
     ATTACK,
     HIDDEN,
     NOBODY_SAID,
-    ChannelTalk,
+    JudgedTalk,
     Keep,
-    Line,
+    NoteLine,
     Quote,
     Refuse,
     channel_talk,
@@ -52,7 +52,7 @@ def talk_of(lines: list[str]) -> tuple[Message, ...]:
     return tuple(found)
 
 
-def judged(case: dict[str, Any]) -> ChannelTalk:
+def judged(case: dict[str, Any]) -> JudgedTalk:
     """Return the talk of a case, in a group unless it says otherwise."""
     return channel_talk(
         talk_of(case["talk"]),
@@ -79,7 +79,7 @@ def test_the_verdict_on_a_learnt_item(case: dict[str, Any]) -> None:
 @each("case", table(__file__, "lines"))
 def test_the_verdict_on_a_line_of_history_or_of_the_sheet(case: dict[str, Any]) -> None:
     """They may report what was read; no attack, nothing hidden, no order out of foreign text."""
-    line = Line(case["text"], case.get("binding", False))
+    line = NoteLine(case["text"], case.get("binding", False))
     verdict = trust(line, case.get("sources", ()), judged(case))
     wanted = case["verdict"]
     assert verdict == VERDICTS.get(wanted, Refuse(f"{ATTACK} ({wanted})"))

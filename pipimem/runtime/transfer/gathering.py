@@ -39,7 +39,7 @@ from pipimem.runtime.transfer.formats import (
     pipiclaw,
     reme,
 )
-from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 from pipimem.store.disk.syscalls import opened
 from pipimem.store.transcript.log import KnownIds
@@ -192,7 +192,7 @@ class ImportCounts:
     left_out: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
-    def leave_out(self, one: LeftOut) -> None:
+    def leave_out(self, one: Skipped) -> None:
         """Counts what is not taken in; beyond a hundred reasons all others are one."""
         is_own_reason = one.reason in self.left_out or len(self.left_out) < _MOST_REASONS
         reason = one.reason if is_own_reason else _OTHER
@@ -240,7 +240,7 @@ class Gathering:
             return
         cleaned = self.intake.cleaned([message], self.now)
         if not cleaned or not cleaned[0].content.strip():
-            self.counts.leave_out(LeftOut(message.id, _NOTHING))
+            self.counts.leave_out(Skipped(message.id, _NOTHING))
             return
         self._count_hidden(message.content, cleaned[0].content)
         if one.message.id:
@@ -254,7 +254,7 @@ class Gathering:
         try:
             said = rememberable(without_hidden(one.text), one.speaker, self.now, self.intake)
         except NothingFound:
-            self.counts.leave_out(LeftOut(one.origin, _NOTHING))
+            self.counts.leave_out(Skipped(one.origin, _NOTHING))
             return
         self._count_hidden(one.text, said.content)
         when = _usable(one.when) or self.now
@@ -268,7 +268,7 @@ class Gathering:
         name = content_id(self.key, bullet_text(add.text))
         found = [self.taken_out[key] for key in tombstone_names(name) if key in self.taken_out]
         if found and name not in self.may_come_again:
-            self.counts.leave_out(LeftOut(one.origin, _TAKEN_OUT))
+            self.counts.leave_out(Skipped(one.origin, _TAKEN_OUT))
             return
         if found:  # it rests on what is newer than the taking back
             newest = 1 + max(tombstone.upto for tombstone in found)
@@ -295,7 +295,7 @@ class Gathering:
                 text = rememberable(without_hidden(given), "", self.now, self.intake).content
             if not text or injection_kind(text):
                 why = "reads like an instruction to the bot" if text else _NOTHING
-                self.counts.leave_out(LeftOut(one.origin, why))
+                self.counts.leave_out(Skipped(one.origin, why))
                 continue
             self._count_hidden(given, text)
             yield bullet_text(text)
@@ -347,10 +347,10 @@ class Gathering:
         match operation:
             case Add(evidence=evidence):
                 self.counts.entries -= 1
-                self.counts.leave_out(LeftOut(" ".join(evidence.sources), reason))
+                self.counts.leave_out(Skipped(" ".join(evidence.sources), reason))
             case AddBlock(title=title):
                 self.counts.days -= 1
-                self.counts.leave_out(LeftOut(title, reason))
+                self.counts.leave_out(Skipped(title, reason))
 
     @property
     def has_news(self) -> bool:

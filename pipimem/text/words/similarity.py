@@ -21,7 +21,7 @@ from pipimem import resources
 from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.patterns import Pattern
-from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
+from pipimem.text.quotes import QuoteParts, of_different_people, read_quote, words_said
 from pipimem.text.word_lists import deny_nothing, negations, simplified, stop_words
 from pipimem.text.words.stemmer import Stemmer
 
@@ -256,7 +256,7 @@ class Statement(Struct, frozen=True):
     grams: frozenset[str]
     numbers: tuple[str, ...]
     denials: int
-    quote: Quote
+    quote: QuoteParts
 
     @classmethod
     def of(cls, text: str) -> Statement:
