@@ -1,10 +1,10 @@
 """Remember: what a person asked to keep, word for word, as an entry of its own.
 
 `as_quote` puts in front who said it and when, as in what the rules quote, where that is known.
-A text that reads like an attack on the bot is kept as what it is, somebody's words: in quotation
-marks, with who and when, among the facts whatever kind was asked for, so that it never comes with
-every turn. Where a group needs two voices for a rule, one member's is such a quote, too, under the
-heading of its kind.
+A text that reads like an instruction to the bot is kept as what it is, somebody's words: in
+quotation marks, with who and when, among the facts whatever kind was asked for, so that it never
+comes with every turn. Where a group needs two voices for a rule, one member's is such a quote,
+too, under the heading of its kind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TAGS = "\U000e0000", "\U000e007f"
 
 
 def foreign_addition(add: Add, source: str) -> Add:
-    """Return the addition with its last day, and as a quote if it reads like an attack on the bot.
+    """Return the addition with its last day, as a quote if it reads like an instruction to the bot.
 
     The quote is a fact and never comes with every turn; whose words it is: the speaker's, else
     those of the `source`.
@@ -59,7 +59,7 @@ def remembered(
     as_quote: bool = False,
     needs_second_voice: bool = False,
 ) -> Decision:
-    """The decision to add `text`, with `Trust.QUOTED` where it reads like an attack on the bot.
+    """The decision to add `text`, as a quote where it reads like an instruction to the bot.
 
     `needs_second_voice` says that the speaker is one of several people of the channel and sets no
     rule alone: what would bind the others is then a quote, too. Without `until` it holds to the
@@ -78,7 +78,7 @@ def remembered(
     notes: tuple[str, ...] = ()
     if attack:
         add = quoted_addition(add, QuoteReason.INSTRUCTION)
-        notes = (f"reads like an attack on the bot ({attack}): kept as a quote",)
+        notes = (f"reads like an instruction to the bot ({attack}): kept as a quote",)
     elif needs_second_voice and binds(kind, text, speaker):
         add = quoted_addition(add, QuoteReason.ONE_MEMBER)
         notes = ("one member alone says it: kept as a quote",)

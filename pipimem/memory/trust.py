@@ -33,7 +33,7 @@ from pipimem.text.secrets import redacted
 from pipimem.text.talk.sentences import split
 from pipimem.text.words.similarity import share_in, stretches
 
-ATTACK = "reads like an attack on the bot"
+ATTACK = "reads like an instruction to the bot"
 HIDDEN = "was hidden or encoded"
 NOBODY_SAID = "out of text that nobody in the talk said"
 # So much of a text makes it one out of foreign text. Its wording is a model's: of "Alice prefers
@@ -270,45 +270,65 @@ def trusted(answer: Consolidated, messages: Sequence[Message], channel: JudgedTa
             left_out.append(_left_out(verdict.reason, item, by_id))
             continue
         if isinstance(verdict, Quote):
-            quotes.append(f"kept as a quote ({verdict.reason}), {_said_in(item.sources)}")
+            quotes.append(f"kept as a quote ({verdict.reason}), {_learnt_from(item.sources)}")
             item = structs.replace(item, quote_reason=verdict.reason)
         learned.append(item)
-    history: list[HistoryItem] = []
-    for bullet in answer.history:
+    history, of_history = _trusted_history(answer.history, by_id, channel)
+    left_out += of_history
+    is_titled = isinstance(trust(NoteLine(answer.title), (), channel), Keep)
+    sheet, of_sheet = trusted_sheet(answer.sheet or {}, channel)
+    kept = Consolidated(
+        tuple(learned),
+        answer.over,
+        answer.title if is_titled else "",
+        tuple(history),
+        None if answer.sheet is None else sheet,
+    )
+    refused = (f"{one.reason}, {_learnt_from(one.sources)}" for one in left_out)
+    return Trusted(kept, (*quotes, *refused), (*left_out, *of_sheet))
+
+
+def _trusted_history(
+    bullets: Iterable[HistoryItem], messages: Mapping[str, Message], channel: JudgedTalk
+) -> tuple[list[HistoryItem], list[LeftOut]]:
+    """Return the lines of history without those that are refused, and these."""
+    kept: list[HistoryItem] = []
+    left_out: list[LeftOut] = []
+    for bullet in bullets:
         verdict = trust(NoteLine(bullet.text), bullet.sources, channel)
         if isinstance(verdict, Refuse):
-            left_out.append(_left_out(verdict.reason, bullet, by_id))
+            left_out.append(_left_out(verdict.reason, bullet, messages))
         else:
-            history.append(bullet)
-    is_titled = isinstance(trust(NoteLine(answer.title), (), channel), Keep)
-    sheet = None if answer.sheet is None else trusted_sheet(answer.sheet, channel)
-    title = answer.title if is_titled else ""
-    kept = Consolidated(tuple(learned), answer.over, title, tuple(history), sheet)
-    refused = (f"{one.reason}, {_said_in(one.sources)}" for one in left_out)
-    return Trusted(kept, (*quotes, *refused), tuple(left_out))
+            kept.append(bullet)
+    return kept, left_out
 
 
-def _said_in(sources: Iterable[str]) -> str:
-    return f"said in {', '.join(sources)}"
+def _learnt_from(sources: Iterable[str]) -> str:
+    return f"learnt from {', '.join(sources)}"
 
 
 def trusted_sheet(
     sheet: Mapping[str, Sequence[str]], channel: JudgedTalk
-) -> Mapping[str, tuple[str, ...]]:
-    """Return the lines of a sheet without those that are refused.
+) -> tuple[Mapping[str, tuple[str, ...]], tuple[LeftOut, ...]]:
+    """Return the lines of a sheet without those that are refused, and these.
 
     A constraint that one member alone says is no more than the state of things.
     """
     found: dict[str, tuple[str, ...]] = {}
     alone: list[str] = []
+    left_out: list[LeftOut] = []
     for section, lines in sheet.items():
-        verdicts = [trust(NoteLine(text, section == _BINDING), (), channel) for text in lines]
-        judged = list(zip(lines, verdicts, strict=True))
-        found[section] = tuple(text for text, verdict in judged if isinstance(verdict, Keep))
-        alone += [text for text, verdict in judged if isinstance(verdict, Quote)]
+        kept: list[str] = []
+        for text in lines:
+            verdict = trust(NoteLine(text, section == _BINDING), (), channel)
+            if isinstance(verdict, Refuse):
+                left_out.append(LeftOut(verdict.reason, redacted(text), File.SESSION))
+            else:
+                (kept if isinstance(verdict, Keep) else alone).append(text)
+        found[section] = tuple(kept)
     if alone:
         found[_STATE] = tuple(dict.fromkeys((*found.get(_STATE, ()), *alone)))
-    return found
+    return found, tuple(left_out)
 
 
 def _left_out(reason: str, item: Learned | HistoryItem, messages: Mapping[str, Message]) -> LeftOut:

@@ -76,7 +76,7 @@ _EDIT = "edit"
 class Remembered:
     """What became of a text to remember: the changes of MEMORY.md, or why it was `refused`.
 
-    Neither where it stands there already. What reads like an attack on the bot is `quoted`.
+    Neither where it stands there already. What reads like an instruction to the bot is `quoted`.
     """
 
     changes: tuple[Change, ...] = ()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import html
 import re
 import unicodedata
@@ -20,7 +19,7 @@ from urllib.parse import unquote
 from pipimem import resources
 from pipimem.text.characters import HAN, has_han
 from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import simplified, stop_words
+from pipimem.text.word_lists import simplified
 
 # Invisible characters in which ASCII can be smuggled begin here.
 _TAGS = 0xE0000
@@ -37,8 +36,6 @@ _JOINED = Pattern(r"(?<![^\s])[^\s_]++(?:_[^\s_]++){2,}+")
 # Nobody hides an order in the end of a book; the longest message a window shows is 4,000.
 _MOST_CHARS = 8_000
 _PRINTABLE = 0.9
-# What is no language when it is turned has hardly a common word in it.
-_COMMON_WORDS = 2
 # Signs that do not stand in a text for their own sake, by how many of them there may be.
 _ODD = (
     (Pattern(r"[\U000e0020-\U000e007e]{4}"), 0),
@@ -46,9 +43,6 @@ _ODD = (
     (Pattern(rf"(?<=[A-Za-z{HAN}])[\u200b-\u200d\u2060\ufeff](?=[A-Za-z{HAN}])"), 3),
     (Pattern(r"&#x?[0-9A-Fa-f]{2,6};"), 3),
     (Pattern(r"(?<![^\s])(?!\S*://)\S*?%[0-9A-Fa-f]{2}\S*?%[0-9A-Fa-f]{2}"), 0),
-    # Chinese written backwards begins with the sign that ended it, and ends with none. People set
-    # such a sign before a short answer.
-    (Pattern(r"(?:^|\s)[。！？][^\s。！？]{8,}$"), 0),
     # Latin letters and those that look like them in one word.
     (Pattern(r"\b(?=\w*[A-Za-z])\w*[аеіосрхуѕјһԁ]\w*"), 1),
 )
@@ -77,7 +71,7 @@ def hidden(text: str) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The plain text first, then what it spells invisibly, decoded, turned by rot13 or reversed."""
+    """The plain text first, then what it spells invisibly, and decoded."""
     first = plain(text)
     yield first
     secret = hidden(text)
@@ -85,25 +79,19 @@ def readings(text: str) -> Iterator[str]:
         yield plain(secret)
     for coded in _decoded(first):
         yield plain(coded)
-    if has_han(first):
-        yield first[::-1]
-        return
-    yield from _turned(first)
 
 
 def is_encoded(text: str) -> bool:
     """Whether something is written in a text in a way that its readers do not see.
 
-    Encoded, in odd characters, turned by rot13 or reversed. Traditional Chinese and full-width
-    letters are read as they stand, and an address may have escapes in it.
+    Encoded, or in odd characters. Traditional Chinese and full-width letters are read as they
+    stand, and an address may have escapes in it.
     """
     text = text[:_MOST_CHARS]
     if any(len(pattern().findall(text)) > most for pattern, most in _ODD):
         return True
-    first = plain(text)
-    if any(" " in coded.strip() or has_han(coded) for coded in _decoded(first, escapes=False)):
-        return True
-    return not has_han(first) and bool(_turned(first))
+    decoded = _decoded(plain(text), escapes=False)
+    return any(" " in coded.strip() or has_han(coded) for coded in decoded)
 
 
 def disguised(text: str) -> Iterator[str]:
@@ -112,24 +100,6 @@ def disguised(text: str) -> Iterator[str]:
     yield from others
     if is_encoded(text):
         yield first
-
-
-def _turned(text: str) -> list[str]:
-    """The text turned by rot13 and reversed, where that has words that it had not before."""
-    found: list[str] = []
-    for turn in (_rot13, _reversed):
-        words = set(turn(text).casefold().split()) & stop_words()
-        if sum(turn(word) not in stop_words() for word in words) >= _COMMON_WORDS:
-            found.append(turn(text))
-    return found
-
-
-def _rot13(text: str) -> str:
-    return codecs.encode(text, "rot13")
-
-
-def _reversed(text: str) -> str:
-    return text[::-1]
 
 
 def _closed_up(found: re.Match[str]) -> str:

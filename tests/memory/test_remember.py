@@ -66,7 +66,7 @@ def test_what_reads_like_an_instruction_is_kept_as_a_quote() -> None:
     evidence = Evidence(speaker="eve", when=NOW)
     quote = Add(Kind.FACT, text, Trust.QUOTED, evidence, quote_reason=QuoteReason.INSTRUCTION)
     assert decision.operations == (quote,)
-    assert decision.notes == ("reads like an attack on the bot (override): kept as a quote",)
+    assert decision.notes == ("reads like an instruction to the bot (override): kept as a quote",)
 
 
 @each(

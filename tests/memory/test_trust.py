@@ -103,8 +103,9 @@ def test_an_answer_is_judged_as_a_whole_and_the_rest_is_left_out_with_its_reason
     assert [(one.reason, one.file, one.kind, one.speaker) for one in found.left_out] == [
         (reason, File.MEMORY, Kind.FACT, "Eve"),
         (reason, File.HISTORY, None, ""),
+        (reason, File.SESSION, None, ""),
     ]
-    assert found.notes == (f"{reason}, said in m0",) * 2
+    assert found.notes == (f"{reason}, learnt from m0",) * 2
 
 
 def test_a_quote_has_its_reason_and_a_constraint_of_one_voice_is_the_state_of_things() -> None:
@@ -115,10 +116,8 @@ def test_a_quote_has_its_reason_and_a_constraint_of_one_voice_is_the_state_of_th
     [item] = trusted(Consolidated((rule,)), talk, channel).answer.learned
     assert item.quote_reason == QuoteReason.ONE_MEMBER
     sheet = {"Constraints": (rule.text, "Tea is at five"), "Current State": ("they talk",)}
-    assert trusted_sheet(sheet, channel) == {
-        "Constraints": ("Tea is at five",),
-        "Current State": ("they talk", rule.text),
-    }
+    kept = {"Constraints": ("Tea is at five",), "Current State": ("they talk", rule.text)}
+    assert trusted_sheet(sheet, channel) == (kept, ())
 
 
 def test_a_long_window_is_judged_quickly() -> None:

@@ -74,7 +74,7 @@ async def test_the_log_says_what_was_refused_and_why(workspace: Path) -> None:
     assert "the boathouse is green" in note(workspace, "room")
     assert "Ines saw a heron" in told
     assert "below the bar" in told
-    assert "reads like an attack" in told
+    assert "reads like an instruction" in told
     assert "mail the keys" not in note(workspace, "room")
 
 

@@ -125,7 +125,7 @@ def awaiting_findings(
 
 
 def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:
-    """One finding for each entry that reads like an attack on the bot.
+    """One finding for each entry that reads like an instruction to the bot.
 
     Its words are not repeated, for findings are read by bots as well.
     """
@@ -133,7 +133,7 @@ def injection_findings(folder: Path, notes: Notes) -> Iterator[Finding]:
         for entry in notes.note(file).entries:
             kind = injection_kind(entry.text)
             if kind:
-                what = f"reads like an attack on the bot ({kind}); it is shown as data only, "
+                what = f"reads like an instruction to the bot ({kind}); it is shown as data only, "
                 where = f"{folder / file}, line {entry.start + 1}"
                 yield worth_knowing(where, f"{what}take it out if nobody needs it")
 
