@@ -11,8 +11,8 @@ through where what it is known by stands in a note, or in a prompt outside the f
 MEMORY.md that is kept as somebody's words, and binds nobody, is counted as a quote. The same model
 takes every ordinary message for an entry, in the same group and in a talk with one person; those
 refused, and those kept as a quote only, are counted, and once more in the group where it takes each
-for a constraint. With `--facts` it files every order as a fact. `--two-voices` is the
-setting: `newcomers`, `everyone` or `nobody`. With `--attacker newcomer` the others of the group
+for a constraint. With `--facts` it files every order as a fact. `--rules` is the
+setting: `anyone` or `two`. With `--attacker newcomer` the others of the group
 have talked for three weeks before whoever attacks comes, with `--attacker member` they were there
 too; else all of it is said within minutes. `--list` names what failed.
 """
