@@ -26,8 +26,19 @@ _ACCEPTED: Mapping[object, tuple[Any, str]] = {
 # A commit on a slow disk takes a second, and each renewal may be late.
 _SHORTEST_LEASE = 1.0
 
-# Flags of earlier versions, and the word that says the same today.
-_FORMER_FLAGS = {"[groups] two_voices = True": "everyone", "[groups] two_voices = False": "nobody"}
+# Keys of earlier versions: the key of today, and its value by the former one.
+_FORMER_KEYS: Mapping[str, tuple[str, Mapping[object, str]]] = {
+    "[groups] two_voices": (
+        "rules",
+        {
+            "nobody": "anyone",
+            "newcomers": "two",
+            "everyone": "two",
+            False: "anyone",
+            True: "two",
+        },
+    ),
+}
 # Settings of earlier versions, and what to write instead.
 _REPLACED: Mapping[str, str] = {
     "[recall] repeat": (
@@ -199,9 +210,12 @@ class DingTalkSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupSettings:
-    """`two_voices`: whose rules for others are quotes until another member agrees."""
+    """`rules`: who in a group sets a rule for others: any member, or two who agree.
 
-    two_voices: Literal["newcomers", "everyone", "nobody"] = "newcomers"
+    With `two` a rule that one member alone says is a quote until another agrees.
+    """
+
+    rules: Literal["anyone", "two"] = "anyone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,16 +257,26 @@ def settings_from(toml: str) -> Settings:
 def _section(kind: type, name: str, table: object) -> Any:  # noqa: ANN401 - one of the sections
     if not isinstance(table, dict):
         raise SettingsError(f"pipimem.toml: [{name}] must be a table, as in\n[{name}]\nkey = value")
+    table = dict(_present_key(f"[{name}] {key}", key, value) for key, value in table.items())
     _refuse_unknown(table, {f.name: f for f in fields(kind)}, f"[{name}]", "key")
     hints = get_type_hints(kind)
     given = {key: _value(hints[key], f"[{name}] {key}", value) for key, value in table.items()}
     return kind(**given)
 
 
+def _present_key(where: str, key: str, value: object) -> tuple[str, object]:
+    """The key and value that mean today what a key of an earlier version meant."""
+    present, values = _FORMER_KEYS.get(where, (key, {}))
+    if isinstance(value, str | bool) and value in values:
+        return present, values[value]
+    if values:
+        raise SettingsError(f"{where} is replaced by {present}: write anyone or two there.")
+    return key, value
+
+
 def _value(hint: object, where: str, value: object) -> object:
     """The value if the field accepts it. Raises `SettingsError`."""
     if get_origin(hint) is Literal:
-        value = _FORMER_FLAGS.get(f"{where} = {value}", value)
         if value in get_args(hint):
             return value
         raise SettingsError(

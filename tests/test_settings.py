@@ -60,14 +60,17 @@ def test_a_key_under_the_wrong_heading_is_told_where_it_belongs() -> None:
 @each(
     ("given", "meant"),
     [
-        ("true", "everyone"),
-        ("false", "nobody"),
-        ('"newcomers"', "newcomers"),
-        ('"nobody"', "nobody"),
+        ("two_voices = true", "two"),
+        ("two_voices = false", "anyone"),
+        ('two_voices = "newcomers"', "two"),
+        ('two_voices = "everyone"', "two"),
+        ('two_voices = "nobody"', "anyone"),
+        ('rules = "two"', "two"),
+        ("", "anyone"),
     ],
 )
-def test_the_flag_of_an_earlier_version_is_read_as_the_word_for_it(given: str, meant: str) -> None:
-    """It said that nobody alone sets a rule, or that everybody does; another word is refused."""
-    assert settings_from(f"[groups]\ntwo_voices = {given}").groups.two_voices == meant
-    with pytest.raises(SettingsError, match="two_voices must be one of 'newcomers', 'everyone'"):
+def test_the_key_of_an_earlier_version_is_read_as_the_word_for_it(given: str, meant: str) -> None:
+    """It said whose rules wait for another member; another word is refused."""
+    assert settings_from(f"[groups]\n{given}").groups.rules == meant
+    with pytest.raises(SettingsError, match="two_voices is replaced by rules: write anyone or two"):
         settings_from('[groups]\ntwo_voices = "true"')

@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
-from pipimem.memory.injection_guard import without_injections
 from pipimem.memory.masked import without_masked
-from pipimem.memory.one_voice import agreed_quotes
 from pipimem.memory.promote import is_copy, promoted
 from pipimem.memory.prompt_memory import known, newest_within, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
+from pipimem.memory.second_voice import agreed_quotes
+from pipimem.memory.trust import trusted
 from pipimem.memory.window import SLICE_CHARS, Window, windows
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message, newest_time
@@ -235,14 +235,13 @@ def _decision(
     lags: bool,
 ) -> Decision:
     messages = window.by_id
-    said, newcomers = tuple(messages.values()), window.newcomers
-    speakers = notes.ledger.speakers
-    is_direct = window.is_direct(speakers)
-    answer, refused = without_injections(answer, said, speakers, newcomers, is_direct=is_direct)
-    promotion = promoted(answer.learned, notes, messages, today, is_direct=is_direct)
+    said, talk = tuple(messages.values()), window.talk(notes.ledger.speakers)
+    judged = trusted(answer, said, talk)
+    answer = judged.answer
+    promotion = promoted(answer.learned, notes, messages, today)
     learnt = {source for item in answer.learned for source in item.sources}
     operations = [*promotion.operations, *_ended(answer, notes)]
-    operations += agreed_quotes(said, notes, newcomers)
+    operations += agreed_quotes(said, notes)
     history, progress = _history(answer, notes, window, since, today)
     decision = Decision(
         "consolidate",
@@ -251,7 +250,8 @@ def _decision(
         progress,
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
-        notes=(*refused, *promotion.left_out, *withheld(window.messages, learnt)),
+        notes=(*judged.notes, *promotion.left_out, *withheld(window.messages, learnt)),
+        left_out=judged.left_out,
         speakers=_speakers(window),
     )
     return _with_sheet(decision, answer, notes, window) if lags else decision

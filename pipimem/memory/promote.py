@@ -10,13 +10,13 @@ from msgspec import Struct, structs
 from msgspec.structs import replace
 
 from pipimem.memory.masked import SAYS_PRIVATE
-from pipimem.memory.one_voice import seconded_by
 from pipimem.memory.prompt_memory import targets
 from pipimem.memory.remember import named_end
+from pipimem.memory.second_voice import seconded_by
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.ledger import AWAITING, Ledger, Record
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
@@ -30,7 +30,6 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.notes.quote_reason import AWAITING
 from pipimem.sidecar.tasks import Learned
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.lines import white_folded
@@ -146,12 +145,10 @@ def promoted(
     notes: Notes,
     messages: Mapping[str, Message],
     today: datetime,
-    *,
-    is_direct: bool = False,
 ) -> Promotion:
     """Return the operations that write what was learnt from `messages` (by id).
 
-    A probation counts from `today`. With `is_direct` the messages are of a direct chat.
+    A probation counts from `today`.
     """
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
@@ -160,7 +157,7 @@ def promoted(
     for item in learned:
         sources = sources_of(item, messages)
         candidate = _candidate(item, sources, today)
-        refusal = _refusal(candidate, sources, probations, is_direct=is_direct)
+        refusal = _refusal(candidate, sources, probations)
         if refusal:
             left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
             continue
@@ -186,14 +183,12 @@ def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
     return replace(candidate, item=item, text=_written(item, candidate.evidence, (), today))
 
 
-def _refusal(
-    candidate: _Candidate, sources: Sequence[Message], probations: int, *, is_direct: bool
-) -> str:
+def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int) -> str:
     """Why nothing is written of it; empty where it is, for good or in one of the `probations`."""
     item = candidate.item
     if has_mark(item.text):
         return SAYS_PRIVATE
-    compared = [one for one in sources if one.role != "assistant" or not is_direct]
+    compared = [one for one in sources if one.role != "assistant"]
     if is_copy(item.text, compared) and not item.explicit:
         return "copies a message word for word"
     if candidate.is_durable or (candidate.is_probable and probations):

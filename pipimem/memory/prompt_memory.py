@@ -10,7 +10,6 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
-from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.sidecar.tasks import KnownEntry
 from pipimem.text.dates import mentioned
 from pipimem.text.quotes import words_said
@@ -144,6 +143,6 @@ def _shown(notes: Notes, entry: Entry, now: datetime, past: int) -> KnownEntry:
         return KnownEntry(entry.id, entry.section, entry.text)
     age = (now - datetime.fromisoformat(record.when)).days if record.when else None
     trust = Trust(record.trust)
-    awaits = awaits_second_voice(record, kind_of(entry.section))
+    awaits = record.awaits_second_voice
     no_news = past > NO_NEWS_DAYS
     return KnownEntry(entry.id, entry.section, entry.text, trust, age, no_news, awaits)

@@ -22,6 +22,8 @@ from pipimem.text.patterns import Pattern
 # What marks a line as quoted, and who and when as a block puts them in front.
 _MARK = Pattern(r"[\s>＞]*(?:[-*+•]\s+|[>＞]\s*|[“「『\"'`](?=.))")
 _WHO_AND_WHEN = Pattern(r"\([^()\n]{1,120}\)\s+")
+# Who and when as a block of a group puts them behind.
+_BY_WHOM = Pattern(r"\s+— [^\n—]{1,120}\Z")
 _CLOSING = "”」』\"'` "
 # Of a line that was cut off so much must be left, in bytes: eight characters of Chinese.
 _LEAST_CUT = 24
@@ -65,6 +67,9 @@ def _is_recalled(line: str, shown: frozenset[str]) -> bool:
     text = line[mark.end() :]
     again = _MARK().match(text)
     text = white_folded(text[again.end() :] if again else text).rstrip(_CLOSING)
+    behind = _BY_WHOM().search(text)
+    if behind and text[: behind.start()] in shown:
+        return True
     who = _WHO_AND_WHEN().match(text)
     said = text[who.end() :] if who else text
     if text in shown or said in shown:

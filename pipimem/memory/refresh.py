@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from pipimem.memory.injection_guard import sheet_without_injections
 from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
+from pipimem.memory.trust import trusted_sheet
 from pipimem.memory.window import Window
 from pipimem.notes.headings import SECTIONS, section_of
 from pipimem.notes.notes import Note, Notes
-from pipimem.notes.operations import Author, Decision, Progress, SetSection
+from pipimem.notes.operations import Author, Decision, LeftOut, Progress, SetSection
 from pipimem.sidecar.tasks import Assistant, Call, Refresh, Refreshed, answered, in_thread
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
@@ -79,21 +79,26 @@ async def refresh(
     why = f"messages {window.first}–{window.last}"
     # Each sentence of the window is held against many patterns.
     judged = partial(_sheet, answer.sections, window, notes.ledger.speakers)
-    operations = set_sections(await in_thread(judged), notes.session)
-    return Decision("refresh", Author.MODEL, operations, progress, why, call.correlation)
+    sheet, left_out = await in_thread(judged)
+    return Decision(
+        "refresh",
+        Author.MODEL,
+        set_sections(sheet, notes.session),
+        progress,
+        why,
+        call.correlation,
+        left_out=left_out,
+    )
 
 
 def _sheet(
     sections: Mapping[str, Sequence[str]],
     window: Window,
     people: Sequence[str],
-) -> Mapping[str, Sequence[str]]:
-    """The lines that may be written: not what instructs, nor what tells of a secret."""
-    is_direct = window.is_direct(people)
-    sheet = sheet_without_injections(
-        sections, window.messages, people, window.newcomers, is_direct=is_direct
-    )
-    return unmasked_sheet(sheet, window.messages)
+) -> tuple[Mapping[str, Sequence[str]], tuple[LeftOut, ...]]:
+    """The lines that may be written, without what tells of a secret, and those refused."""
+    sheet, left_out = trusted_sheet(sections, window.talk(people))
+    return unmasked_sheet(sheet, window.messages), left_out
 
 
 def set_sections(sheet: Mapping[str, Sequence[str]], session: Note) -> tuple[SetSection, ...]:

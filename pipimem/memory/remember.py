@@ -3,8 +3,8 @@
 `as_quote` puts in front who said it and when, as in what the rules quote, where that is known.
 A text that reads like an instruction to the bot is kept as what it is, somebody's words: in
 quotation marks, with who and when, among the facts whatever kind was asked for, so that it never
-stands in what comes with every turn. So is what a member of a group would have stand there and
-that says how the bot is to treat others.
+comes with every turn. Where a group needs two voices for a rule, one member's is such a quote,
+too, under the heading of its kind.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from datetime import date, datetime
 from msgspec.structs import replace
 
 from pipimem.errors import PipimemError
-from pipimem.memory.bot_conduct import BotConduct
-from pipimem.notes.kinds import STANDING, Kind
+from pipimem.memory.second_voice import binds
+from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import AWAITING, QuoteReason
 from pipimem.notes.operations import Add, Author, Decision, Evidence, Trust
-from pipimem.notes.quote_reason import QuoteReason
 from pipimem.text.dates import lasts_until
 from pipimem.text.foreign_parts import taken_apart
-from pipimem.text.injection import directs_conduct, injection_kind
+from pipimem.text.injection import injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.quotes import quoted, read_quote
 
@@ -28,22 +28,17 @@ from pipimem.text.quotes import quoted, read_quote
 _TAGS = "\U000e0000", "\U000e007f"
 
 
-def foreign_addition(add: Add, source: str) -> Add | None:
-    """The addition with its last day, and as a quote where it reads like an order to the bot.
+def foreign_addition(add: Add, source: str) -> Add:
+    """Return the addition with its last day, as a quote if it reads like an instruction to the bot.
 
-    So does a wish on how the bot treats others; with a link, money or a secret in it it is nothing
-    (`None`). A quote stands among the facts and never in what comes with every turn; whose words
-    they are is the speaker, else the name of the `source`.
+    The quote is a fact and never comes with every turn; whose words it is: the speaker's, else
+    those of the `source`.
     """
     add = replace(add, expires=add.expires or named_end(add.text, add.evidence))
-    conduct = BotConduct(()).verdict(add.text)
-    if conduct == "risky":
-        return None
-    if not conduct and not injection_kind(add.text):
+    if not injection_kind(add.text):
         return add
     evidence = replace(add.evidence, speaker=add.evidence.speaker or source)
-    reason = QuoteReason.CONDUCT if conduct else QuoteReason.INSTRUCTION
-    return quoted_addition(replace(add, evidence=evidence), reason)
+    return quoted_addition(replace(add, evidence=evidence), QuoteReason.INSTRUCTION)
 
 
 def without_hidden(text: str) -> str:
@@ -62,13 +57,14 @@ def remembered(
     speaker: str = "",
     until: date | None = None,
     as_quote: bool = False,
-    among_others: bool = False,
+    needs_second_voice: bool = False,
 ) -> Decision:
-    """The decision to add `text`, with `Trust.QUOTED` where it reads like an instruction.
+    """The decision to add `text`, as a quote where it reads like an instruction to the bot.
 
-    `among_others` says that the speaker is one of several people of the channel: what would bind
-    the others is then kept as a quote, too. Without `until` it holds to the last day that it names
-    itself, if it names one. Raises `PipimemError` where `until` is over on the day of `now`.
+    `needs_second_voice` says that the speaker is one of several people of the channel and sets no
+    rule alone: what would bind the others is then a quote, too. Without `until` it holds to the
+    last day that it names itself, if it names one. Raises `PipimemError` where `until` is over on
+    the day of `now`.
     """
     if until and until < now.date():
         raise PipimemError(
@@ -77,35 +73,32 @@ def remembered(
         )
     evidence = Evidence(speaker=speaker, when=now)
     expires = until or named_end(text, evidence)
-    attack = _why_a_quote(text, kind, among_others=among_others)
-    if not attack:
-        if as_quote and speaker and not read_quote(text).name:
-            text = quoted(speaker, now.date(), text)
-        add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
-        return Decision("remember", Author.PERSON, (add,), why="asked for")
-    reason = QuoteReason.CONDUCT if attack == "conduct" else QuoteReason.INSTRUCTION
     add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
-    add = quoted_addition(add, reason)
-    note = f"reads like an instruction to the bot ({attack}): kept as a quote"
-    return Decision("remember", Author.PERSON, (add,), why="asked for", notes=(note,))
-
-
-def _why_a_quote(text: str, kind: Kind, *, among_others: bool) -> str:
-    """The kind of attack that a text is, `conduct` for what would bind others of a group."""
     attack = injection_kind(text)
-    if not attack and among_others and kind in STANDING and directs_conduct(text):
-        return "conduct"
-    return attack
+    notes: tuple[str, ...] = ()
+    if attack:
+        add = quoted_addition(add, QuoteReason.INSTRUCTION)
+        notes = (f"reads like an instruction to the bot ({attack}): kept as a quote",)
+    elif needs_second_voice and binds(kind, text, speaker):
+        add = quoted_addition(add, QuoteReason.ONE_MEMBER)
+        notes = ("one member alone says it: kept as a quote",)
+    elif as_quote and speaker and not read_quote(text).name:
+        add = replace(add, text=quoted(speaker, now.date(), text))
+    return Decision("remember", Author.PERSON, (add,), why="asked for", notes=notes)
 
 
 def quoted_addition(add: Add, reason: str) -> Add:
-    """An addition as somebody's words among the facts, with who and when; a quote stays so."""
+    """An addition as somebody's words, with who and when; a quote stays so.
+
+    It is a fact, but for a rule that awaits a second voice.
+    """
     evidence = add.evidence
     words = add.text
     if add.trust is not Trust.QUOTED:
         day = evidence.when.date() if evidence.when else None
         words = quoted(evidence.speaker or "?", day, f"“{white_folded(add.text)}”")
-    return replace(add, kind=Kind.FACT, text=words, trust=Trust.QUOTED, quote_reason=reason)
+    kind = add.kind if reason in AWAITING else Kind.FACT
+    return replace(add, kind=kind, text=words, trust=Trust.QUOTED, quote_reason=reason)
 
 
 def named_end(text: str, evidence: Evidence) -> date | None:

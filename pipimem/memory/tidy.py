@@ -22,7 +22,7 @@ from pipimem.notes.operations import (
     targets_of,
 )
 from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
-from pipimem.text.injection import injection_kind
+from pipimem.text.injection import has_voice, injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import read_quote
@@ -75,19 +75,28 @@ def _operations(answer: Tidied, notes: Notes) -> list[Operation]:
     places = targets(notes)
     moves = [Move(places[move.id], move.kind) for move in answer.move if move.id in places]
     return [
-        *_merges(answer, places),
+        *_merges(answer, notes, places),
         *_drops(answer, places),
         *moves,
         *_rewordings(answer, notes, places),
     ]
 
 
-def _merges(answer: Tidied, places: Mapping[str, Target]) -> Iterator[Operation]:
+def _merges(answer: Tidied, notes: Notes, places: Mapping[str, Target]) -> Iterator[Operation]:
     for merge in answer.merge:
         merged = tuple(places[name] for name in merge.ids if name in places)
         is_whole = len(merged) == len(merge.ids) > 1
-        if is_whole and not injection_kind(merge.text) and not has_mark(merge.text):
+        if is_whole and not has_mark(merge.text) and not _orders_anew(merge.text, notes, merged):
             yield _supersede(merged, merge.text, "merged")
+
+
+def _orders_anew(text: str, notes: Notes, targets: tuple[Target, ...]) -> bool:
+    """Whether a text is an attack, or orders something that none of the entries orders."""
+    if injection_kind(text):
+        return True
+    entries = (notes.find(target) for target in targets)
+    is_order = any(has_voice("order", entry.text) for entry in entries if entry)
+    return not is_order and has_voice("order", text)
 
 
 def _drops(answer: Tidied, places: Mapping[str, Target]) -> Iterator[Operation]:
@@ -118,7 +127,9 @@ def _is_tighter(text: str, notes: Notes, target: Target) -> bool:
     if entry is None or read_quote(entry.text).day or not 0 < len(text) < len(entry.text):
         return False
     speakers = {record.speaker for record in notes.ledger.records.values() if record.speaker}
-    if any((name in entry.text) != (name in text) for name in speakers) or injection_kind(text):
+    if any((name in entry.text) != (name in text) for name in speakers):
+        return False
+    if _orders_anew(text, notes, (target,)):
         return False
     return is_tightened(entry.text, text)
 

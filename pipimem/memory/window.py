@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from msgspec import Struct
 
-from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.requests import without_requests
+from pipimem.memory.trust import JudgedTalk, channel_talk, is_group
 from pipimem.notes.message import Message
 from pipimem.sidecar.tasks import is_exchange
 from pipimem.text.fence import unfenced, without_untagged_blocks
@@ -39,17 +39,17 @@ _OWN_TOOL = re.compile(r"^(?:pipimem|memory|recall|remember|forget)[\w.:-]*$", r
 class Window(Struct, frozen=True):
     """Cleaned messages for a model call, and their numbers in the transcript, `first` to `last`.
 
-    `before` are the last messages in front of it, which a window before it had. `newcomers` are the
-    ids of the messages whose speakers alone set no rule; `None` where nobody alone sets one.
-    `is_dm` says that the channel is of the kind `dm`.
+    `before` are the last messages in front of it, which a window before it had. `is_dm` says that
+    the channel is of the kind `dm`, `needs_second_voice` that no member of a group alone sets a
+    rule.
     """
 
     messages: tuple[Message, ...]
     first: int
     last: int
     before: tuple[Message, ...] = ()
-    newcomers: frozenset[str] | None = frozenset()
     is_dm: bool = False
+    needs_second_voice: bool = False
 
     @property
     def by_id(self) -> dict[str, Message]:
@@ -64,6 +64,16 @@ class Window(Struct, frozen=True):
     def is_direct(self, known: Iterable[str]) -> bool:
         """Return whether one person speaks with the bot; `known` are people who spoke before."""
         return self.is_dm and not is_group(self.by_id.values(), known)
+
+    def talk(self, known: Iterable[str]) -> JudgedTalk:
+        """Return what of its messages may be learnt; `known` are people who spoke before."""
+        known = tuple(known)
+        return channel_talk(
+            tuple(self.by_id.values()),
+            known,
+            is_direct=self.is_direct(known),
+            needs_second_voice=self.needs_second_voice,
+        )
 
     @property
     def participants(self) -> tuple[str, ...]:

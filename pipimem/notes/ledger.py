@@ -4,12 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, timedelta
+from enum import StrEnum
 from typing import TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from pipimem.notes.operations import Bullet, Hole, Job, Narrowed, Progress, Trust
+
+
+class QuoteReason(StrEnum):
+    """Why a text is a quote.
+
+    It reads like an `INSTRUCTION` to the bot, was `CITED` by somebody who asked to keep it, only
+    the `BOT` said it, or it binds others while `ONE_MEMBER` of a group alone says so. `LOST` is
+    that of an entry whose record is gone. Only records of earlier versions have the others.
+    """
+
+    INSTRUCTION = "instruction"
+    CITED = "cited"
+    BOT = "bot"
+    ONE_MEMBER = "one member"
+    LOST = "lost"
+    CONDUCT = "conduct"
+    NEWCOMER = "newcomer"
+
+
+# What becomes a rule once another member agrees.
+AWAITING = (QuoteReason.ONE_MEMBER, QuoteReason.NEWCOMER)
 
 UNKNOWN = "said by: unknown"
 """The speaker of an entry whose record is lost, as it is shown."""
@@ -46,6 +68,17 @@ class Record(Struct, frozen=True):
     sections: tuple[str, ...] = ()
     quote_reason: str = ""
     due: str = ""
+
+    @property
+    def awaits_second_voice(self) -> bool:
+        """Whether it is a quote until another member agrees."""
+        return self.trust is Trust.QUOTED and self.quote_reason in AWAITING
+
+    @property
+    def why_awaiting(self) -> str:
+        """Who alone said what awaits a second voice, and on which day, as far as known."""
+        known = ", ".join(filter(None, (self.speaker, self.when[:10])))
+        return f"one member alone said it ({known})" if known else "one member alone said it"
 
 
 class Loss(Struct, frozen=True):

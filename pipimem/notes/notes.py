@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from msgspec import Struct, field
@@ -63,7 +63,10 @@ class Note(Struct, frozen=True):
 
 
 class Notes(Struct, frozen=True):
-    """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger."""
+    """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger.
+
+    `is_dm` says that a host gave the channel the kind `dm`.
+    """
 
     key: bytes
     session: Note
@@ -71,6 +74,12 @@ class Notes(Struct, frozen=True):
     history: Note
     workspace: Note
     ledger: Ledger
+    is_dm: bool = False
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether one person, who is the bot's principal, speaks with it so far."""
+        return self.is_dm and len(set(self.ledger.speakers) - {""}) <= 1
 
     def __repr__(self) -> str:
         return f"Notes({self.ledger})"  # the key is a secret
@@ -112,6 +121,13 @@ class Notes(Struct, frozen=True):
     def record(self, name: str) -> Record | None:
         """What is known of an entry, `None` where a person wrote it."""
         return self.ledger.records.get(name)
+
+    def awaiting(self, entries: Iterable[Entry]) -> Iterator[tuple[Entry, Record]]:
+        """Those of the entries that are quotes until another member agrees, with their records."""
+        for entry in entries:
+            record = self.record(entry.id)
+            if entry.bullet and record and record.awaits_second_voice:
+                yield entry, record
 
 
 # Why an operation is refused that would learn a forgotten text again.

@@ -73,13 +73,32 @@ def line_of(item: Item, *, dated: bool = True) -> str:
     text, speaker = _masked(item.text), clipped(_masked(item.speaker), NAME_CHARS)
     if item.source is Source.LOG:
         return f"{speaker or item.role}{_minute(item)}: {text}"
+    if item.is_attributed:
+        return text + _attribution(item, text, speaker)
+    about = _about(item, text, speaker, dated=dated)
+    return f"({about}) {text}" if about else text
+
+
+def _about(item: Item, text: str, speaker: str, *, dated: bool) -> str:
+    """Return who said an entry, and the day, as far as its text does not tell."""
     about = []
     if item.speaker and item.speaker not in text:
         about.append(speaker)
     # A block of history has its day in its heading, a quote in front of its words.
     if dated and item.when and item.source is Source.MEMORY and not read_quote(text).day:
         about.append(f"{item.when:%Y-%m-%d}")
-    return f"({', '.join(about)}) {text}" if about else text
+    return ", ".join(about)
+
+
+def _attribution(item: Item, text: str, speaker: str) -> str:
+    """Return who said an entry and when, as it is shown behind it; a quote has both in front."""
+    quote = read_quote(text)
+    if quote.day and quote.name == speaker:
+        return ""
+    known = [speaker] if speaker and not text.startswith(speaker) else []
+    if item.when and not quote.day:
+        known.append(f"{item.when:%Y-%m-%d}")
+    return f" — {', '.join(known)}" if known else ""
 
 
 def _minute(item: Item) -> str:

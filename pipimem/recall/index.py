@@ -23,7 +23,7 @@ from pipimem.recall.items import (
 from pipimem.recall.phrases import kind_marks
 from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
 from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
-from pipimem.text.quotes import Quote, read_quote
+from pipimem.text.quotes import QuoteParts, read_quote
 from pipimem.text.words.index_words import GRAM, Bag, Words
 
 # By a hash of the text: 64 bits, so that a wrong one is not to be expected among millions.
@@ -117,7 +117,7 @@ class IndexSync:
         records, gone = notes.ledger.records, notes.ledger.tombstones
         sources: tuple[tuple[Source, tuple[object, ...], Callable[..., Sequence[Item]]], ...] = (
             (Source.SESSION, (notes.session, gone), session_items),
-            (Source.MEMORY, (notes.memory, records), memory_items),
+            (Source.MEMORY, (notes.memory, records, not notes.is_direct), memory_items),
             (Source.WORKSPACE, (notes.workspace,), workspace_items),
             (Source.HISTORY, (notes.history, gone, records), history_items),
             (Source.LOG, tuple(backlog), backlog_items),
@@ -151,7 +151,7 @@ _SAID_BY = "said by:"
 class Said(NamedTuple):
     """Who said it and when, where the text is a quote, and the words that were said."""
 
-    quote: Quote
+    quote: QuoteParts
     bag: Bag
     words: frozenset[str]
 

@@ -17,7 +17,6 @@ from pipimem.notes.ledger import Record, sources_by_name
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import awaits_second_voice
 from pipimem.recall.scoring import Part, scored
 from pipimem.resources import sections
 from pipimem.settings import SecretSettings
@@ -97,7 +96,8 @@ class Item:
     heading as the file has it; `when` has an offset; `kind` is the kind of a durable entry or the
     standard name of a SESSION section, empty where there is none. `place` is where an entry of
     SESSION.md stands in its file: of equals the upper is first. Of `by_day` items only the day of
-    `when` is known. What `awaits_second_voice` is a quote until another member agrees.
+    `when` is known. What `awaits_second_voice` is a quote until another member agrees. One that
+    `is_attributed` is shown with who said it and when behind it, as in a group.
     """
 
     id: str
@@ -114,6 +114,7 @@ class Item:
     place: int = 0
     by_day: bool = False
     awaits_second_voice: bool = False
+    is_attributed: bool = False
 
     @property
     def time(self) -> str:
@@ -168,9 +169,15 @@ def session_items(note: Note, gone: Container[str] = ()) -> list[Item]:
     return [replace(item, place=place) for place, item in enumerate(items)]
 
 
-def memory_items(note: Note, records: Mapping[str, Record]) -> list[Item]:
-    """One item for each entry of the channel's MEMORY.md, with what the ledger knows of it."""
-    return _items(Source.MEMORY, note, _dated_heading, records=records)
+def memory_items(
+    note: Note, records: Mapping[str, Record], is_attributed: bool = False
+) -> list[Item]:
+    """One item for each entry of the channel's MEMORY.md, with what the ledger knows of it.
+
+    `is_attributed` shows each with who said it and when.
+    """
+    items = _items(Source.MEMORY, note, _dated_heading, records=records)
+    return [replace(item, is_attributed=True) for item in items] if is_attributed else items
 
 
 def workspace_items(note: Note) -> list[Item]:
@@ -276,7 +283,7 @@ def _recorded(
         record.recalls,
         record.speaker,
         by_day=day is not None,
-        awaits_second_voice=is_quote and awaits_second_voice(record, kind_of(entry.section)),
+        awaits_second_voice=record.awaits_second_voice,
     )
 
 

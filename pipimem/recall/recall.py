@@ -19,7 +19,7 @@ from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness
 from pipimem.settings import SecretSettings
 from pipimem.text.fence import RECALLED_NOTE
-from pipimem.text.quotes import Quote, of_different_people
+from pipimem.text.quotes import QuoteParts, of_different_people
 from pipimem.text.secrets import NO_LIST
 from pipimem.text.words.index_words import Bag
 from pipimem.text.words.similarity import (
@@ -44,7 +44,7 @@ class _SaidOf(NamedTuple):
     """A candidate, who said it and when, and the words that were said."""
 
     candidate: Candidate
-    quote: Quote
+    quote: QuoteParts
     bag: Bag
     words: frozenset[str]
 

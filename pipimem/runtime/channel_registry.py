@@ -61,6 +61,7 @@ class ChannelRegistry:
     # The same channels by the names of their folders, as idle work knows them.
     _by_folder: dict[str, ChannelUpkeep] = field(default_factory=dict)
     _opening: anyio.Lock = field(default_factory=anyio.Lock)
+    _is_kind_asked: bool = False
 
     async def opened(self, name: str, kind: str, title: str, *, create: bool) -> Channel:
         """The channel of a platform's id; the same object each time.
@@ -81,6 +82,12 @@ class ChannelRegistry:
         """Opens a channel, and reads the end of its transcript: call in a thread."""
         named = Intake(self.settings.private, secrets=self.settings.secrets).named(title)
         store = ChannelStore.open(self.workspace, name, create=create, kind=kind, title=named)
+        if create and not store.channel_folder.identity.kind and not self._is_kind_asked:
+            self._is_kind_asked = True
+            _log.warning(
+                "a channel was opened without a kind, so it counts as a group and entries are "
+                'shown with who said them. Give kind="dm" or kind="group" to Pipimem.channel().'
+            )
         return self._made(store)
 
     def in_folder(self, folder: str) -> ChannelUpkeep | None:

@@ -11,7 +11,6 @@ from pipimem.memory import gates
 from pipimem.memory.window import counted as turns_and_tools
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Hole, Job
-from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.store.channel import ChannelStore
 from pipimem.store.history.edit_notices import edit_notices
 from pipimem.store.workspace import ChannelInfo, WorkspaceStore
@@ -43,7 +42,8 @@ class ChannelStatus:
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had. `private` counts
     what was hidden of messages, in `private_sessions` sessions. `awaiting` says of each rule that
-    waits for a second voice who alone said it.
+    waits for a second voice who alone said it. A direct chat with a
+    second speaker `counts_as_group`.
     """
 
     channel: str
@@ -66,6 +66,7 @@ class ChannelStatus:
     private: PrivateCounts = field(default_factory=PrivateCounts)
     private_sessions: int = 0
     awaiting: tuple[str, ...] = ()
+    counts_as_group: bool = False
 
 
 def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
@@ -116,11 +117,17 @@ def _status_of(store: ChannelStore, info: ChannelInfo, now: datetime) -> Channel
         private=figures.private,
         private_sessions=figures.private_sessions,
         awaiting=_awaiting(notes),
+        counts_as_group=_counts_as_group(info, notes),
     )
 
 
+def _counts_as_group(info: ChannelInfo, notes: Notes) -> bool:
+    """Whether a direct chat has a second speaker."""
+    return info.kind == "dm" and not notes.is_direct
+
+
 def _awaiting(notes: Notes) -> tuple[str, ...]:
-    return tuple(why_awaiting(record) for _, record in awaiting(notes.memory.entries, notes))
+    return tuple(record.why_awaiting for _, record in notes.awaiting(notes.memory.entries))
 
 
 def _reason(gate: gates.Gate, failures: int) -> str:

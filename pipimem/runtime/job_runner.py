@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
-from threading import Lock
 from typing import TypeVar
 
 import anyio
@@ -17,7 +16,6 @@ from msgspec.structs import replace
 
 from pipimem.clock import Clock
 from pipimem.errors import ModelTimeout, PipimemError, UnreadableNote
-from pipimem.memory.one_voice import SpeakingDays
 from pipimem.memory.regression import RegressionCheck, recall_cases
 from pipimem.memory.window import Window
 from pipimem.notes.kinds import NOTE_FILES
@@ -33,40 +31,11 @@ from pipimem.settings import Settings
 from pipimem.sidecar.tasks import Assistant, Call
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.commit import Committed
-from pipimem.store.disk.appended_files import KnownParts
 from pipimem.store.disk.fencing import under_job_fence
 from pipimem.store.disk.files import read_text
-from pipimem.store.transcript.log import Transcript
-from pipimem.store.transcript.message_line import parsed
 from pipimem.store.workspace import REQUIRED
 from pipimem.text.dates.bounds import later
 from pipimem.text.secrets import redacted
-
-
-@dataclass(slots=True)
-class Members:
-    """Who spoke on which days; after a forgetting, which rewrites the files, it reads anew."""
-
-    _days: SpeakingDays = field(default_factory=SpeakingDays)
-    _read: KnownParts = field(default_factory=KnownParts)
-    # Idle work and a compaction may ask at once.
-    _lock: Lock = field(default_factory=Lock)
-
-    def newcomers(self, transcript: Transcript, messages: Iterable[Message]) -> frozenset[str]:
-        """The ids of the messages whose speakers were newcomers on the day they were said."""
-        with self._lock:
-            self._catch_up(transcript)
-            return self._days.newcomers(messages)
-
-    def _catch_up(self, transcript: Transcript) -> None:
-        parts = transcript.parts()
-        if not self._read.still_stand(parts):
-            self._days, self._read = SpeakingDays(), KnownParts()
-        for _, _, data in self._read.fresh(parts):
-            message = parsed(data)
-            if message:
-                self._days.add(message)
-
 
 T = TypeVar("T")
 
@@ -92,7 +61,6 @@ class JobRunner:
     new_correlation: Callable[[], str]
     vocabulary: Vocabulary
     observers: Observers = field(default_factory=Observers)
-    _members: Members = field(default_factory=Members)
 
     def today(self) -> datetime:
         """The time probations are counted from: replayed talk has its chance from today on."""
@@ -126,18 +94,13 @@ class JobRunner:
         """The transcript after a message number."""
         return await to_thread.run_sync(lambda: list(self.store.transcript.window(after, upto)))
 
-    async def with_members(self, window: Window) -> Window:
-        """Return the window with the channel's kind, and with those whose word alone sets no rule.
-
-        The latter as the settings have it.
-        """
-        window = replace(window, is_dm=self.store.channel_folder.identity.kind == "dm")
-        who = self.settings.groups.two_voices
-        if who != "newcomers":
-            return replace(window, newcomers=None if who == "everyone" else frozenset())
-        said = tuple(window.by_id.values())
-        found = await to_thread.run_sync(self._members.newcomers, self.store.transcript, said)
-        return replace(window, newcomers=found)
+    def with_kind(self, window: Window) -> Window:
+        """Return the window with the channel's kind, and with whose word sets a rule."""
+        return replace(
+            window,
+            is_dm=self.store.channel_folder.identity.kind == "dm",
+            needs_second_voice=self.settings.groups.rules == "two",
+        )
 
     async def archive(self) -> Note:
         """HISTORY.archive.md as it stands."""

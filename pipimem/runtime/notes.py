@@ -18,7 +18,6 @@ from pipimem.errors import (
     require_one_of,
     require_type,
 )
-from pipimem.memory.bot_conduct import is_group
 from pipimem.memory.entry_changes import (
     kept_kind,
     rated,
@@ -29,6 +28,7 @@ from pipimem.memory.entry_changes import (
 )
 from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.memory.remember import remembered
+from pipimem.memory.trust import is_group
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
@@ -197,7 +197,9 @@ class ChannelNotes:
         intake = Intake(settings.private, self._access.store.key, settings.secrets)
         message = rememberable(text, speaker, now, intake)
         who = message.speaker
-        among_others = bool(who) and is_group((), (who, *ledger.speakers))
+        needs_second_voice = (
+            settings.groups.rules == "two" and bool(who) and is_group((), (who, *ledger.speakers))
+        )
         return remembered(
             message.content,
             kind,
@@ -205,7 +207,7 @@ class ChannelNotes:
             speaker=who,
             until=until,
             as_quote=as_quote,
-            among_others=among_others,
+            needs_second_voice=needs_second_voice,
         )
 
     async def _changed(self, decided: Callable[[Notes], Decision]) -> Remembered:

@@ -125,6 +125,7 @@ class TranscriptWriter:
     ) -> tuple[Message, ...]:
         """Stores cleaned messages, and counts what was hidden of those that were new."""
         written = self.store.append(cleaned) if cleaned else ()
+        self.store.hear(written)
         ids = {message.id for message in written}
         for message in messages:
             if written and (not message.id or message.id in ids):

@@ -250,6 +250,10 @@ class ChannelStore:
 
     @retried_when_deleted
     @raises_store_error
+    def hear(self, messages: Iterable[Message]) -> None:
+        """Count people among those who speak, before a consolidation has their words."""
+        self._opened.hear(message.speaker for message in messages if message.role == "user")
+
     def notes(self, *, refresh: bool = True) -> Notes:
         """The notes as they stand: the same object while nothing changed.
 

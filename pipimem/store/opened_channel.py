@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,10 +23,9 @@ from pipimem.errors import (
     UnreadableNote,
 )
 from pipimem.notes.kinds import NOTE_FILES, File
-from pipimem.notes.ledger import UNKNOWN, Ledger, Record
+from pipimem.notes.ledger import UNKNOWN, Ledger, QuoteReason, Record
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import QuoteReason
 from pipimem.state.channel_state import SCHEMA, ChannelState
 from pipimem.state.sqlite import MemoryDatabase
 from pipimem.state.texts import Texts
@@ -70,6 +69,8 @@ class OpenedChannel:
     working_copy: WorkingCopy | None = None
     # Whether this object has held the lock to write.
     has_written: bool = False
+    # Who spoke in this process.
+    heard: set[str] = field(default_factory=set)
     # Of the files of an older format, where the state is read from these.
     _old_stamp: tuple[int, ...] | None = None
 
@@ -129,6 +130,16 @@ class OpenedChannel:
     def known_sequence(self) -> int:
         """The number of the newest record that was read; 0 where none was."""
         return self.working_copy.state.ledger.sequence if self.working_copy is not None else 0
+
+    def hear(self, speakers: Iterable[str]) -> None:
+        """Count people among those who speak; notes read from now on know of them."""
+        self.heard.update(speakers)
+        if self.working_copy is None or not self.mutex.acquire(blocking=False):
+            return  # who reads now reads again with the next message
+        try:
+            self.working_copy.hear(self.heard)
+        finally:
+            self.mutex.release()
 
     def notes(self, *, refresh: bool) -> Notes:
         """The notes as they stand, or as last read: without `refresh`, and while others write."""
@@ -262,7 +273,15 @@ class OpenedChannel:
                 state = ChannelState(memory, Texts(key), self._concluded)
                 old_tags = read_into(state, folder, self.root)
             self.working_copy = WorkingCopy(
-                folder, self.root, key, state, beside, revalidate, old_tags
+                folder,
+                self.root,
+                key,
+                state,
+                self.channel_folder.identity.kind == "dm",
+                self.heard,
+                beside,
+                revalidate,
+                old_tags,
             )
         return self.working_copy
 

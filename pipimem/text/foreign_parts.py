@@ -1,30 +1,38 @@
-"""What of a message nobody said in it: cited, forwarded, code, hidden, or a file's name.
+"""What of a message nobody said in it: cited, forwarded, copied, code, hidden, or a file's name.
 
-What are left are its speaker's own words.
+What are left are its speaker's own words. `data/injection/copies.txt` has the lines that head a
+copy.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
+from pipimem import resources
 from pipimem.text.characters import HAN_CHARACTER
 from pipimem.text.injection import hidden
 from pipimem.text.patterns import Pattern, replaced
 
-# In the order in which they are taken out: a forwarded mail may hold code. What nobody
-# sees goes first, so that nobody agrees to it with the mail around it.
+# What a copy holds goes first: it may have code in it. What nobody sees goes before all, so that
+# nobody agrees to it with the mail around it.
 _SHOWN = (
-    # All behind the line that says so.
-    Pattern(
-        r"^[ \t>]*+(?:--[^\n]*(?:\b(?:forwarded|original)\b|转发|原始邮件)[^\n]*"
-        r"|(?:begin )?forwarded message:?|(?:From|发件人)\s*[:：][^\n]*)$.*\Z",
-        re.IGNORECASE | re.MULTILINE | re.DOTALL,
-    ),
     Pattern(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL),
     Pattern(r"^[ \t]*[>＞].*$", re.MULTILINE),
-    Pattern(r"「[^」]{24,}」?|『[^』]{24,}』?|“[^”]{40,}”?|(?<!\w)\"[^\"]{40,}\""),
+    # A table, which nobody types into a chat.
+    Pattern(
+        r"^[ \t]*\|[^\n]*\n[ \t]*\|(?=[^\n]*-)[-:| \t]+$(?:\n[ \t]*\|[^\n]*)*",
+        re.MULTILINE,
+    ),
+    # A quotation inside somebody's own sentence is theirs.
+    Pattern(
+        r"(?:^[ \t]*|[:：][ \t]{0,3}(?:\n\s{0,3})?)"
+        r"(?:「[^」\n]{24,1000}」|『[^』\n]{24,1000}』|“[^”\n]{40,2000}”|\"[^\"\n]{40,2000}\")"
+        r"[.。]?[ \t]*$",
+        re.MULTILINE,
+    ),
 )
 _COMMENT = Pattern(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 # A tag that is never closed reaches to the end of the text: no tag inside it is tried in turn.
@@ -66,12 +74,33 @@ def taken_apart(text: str) -> MessageParts:
     text = _without(text, _COMMENT().finditer(text), unseen)
     text = _without(text, _hidden_elements(text), unseen)
     text = _without(text, _UNSEEN().finditer(text), unseen)
-    shown: list[str] = []
+    own, copied = _split_at_copy(text)
+    shown = [copied] if copied else []
+    text = own
     for pattern in _SHOWN:
         text = _without(text, pattern().finditer(text), shown)
     names: list[str] = []
     text = _without(text, filter(_is_file_name, _WORD().finditer(text)), names)
     return MessageParts(text.strip(), (*shown, *names), tuple(unseen))
+
+
+def own_words(text: str) -> str:
+    """What of a message its speaker says."""
+    return taken_apart(text).own
+
+
+def _split_at_copy(text: str) -> tuple[str, str]:
+    """Return the text before the first line that heads a copy, and all from there on."""
+    found = (head().search(text) for head in _heads())
+    start = min((match.start() for match in found if match), default=len(text))
+    return text[:start], text[start:]
+
+
+@cache
+def _heads() -> tuple[Pattern, ...]:
+    lines = resources.sections("injection/copies")["head"]
+    flags = re.IGNORECASE | re.MULTILINE
+    return tuple(Pattern(rf"^(?:{line.partition('  =>  ')[0]})", flags) for line in lines)
 
 
 def _without(text: str, parts: Iterable[re.Match[str]], found: list[str]) -> str:

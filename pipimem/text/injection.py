@@ -1,28 +1,25 @@
-"""Whether a text reads like an order to a bot that nobody may put into its memory.
+"""Whether a text reads like an attack on a bot, and what is hidden or encoded in it.
 
-The patterns are data: `data/injection/attacks.txt` for what nobody may order, in any text, and
-`data/injection/orders.txt` for what orders at all, for text that nobody in a talk said;
-`data/injection/accepted.txt` for the words by which a person makes such a text their own,
-`data/injection/conduct.txt` for wishes on how a bot treats people, `risky.txt` for what makes one
-worse.
+The patterns are data: `data/injection/attacks.txt` has the attacks by kind, `voices.txt` the words
+that make a text of others one's own, agree to it, order something, or address a bot.
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import html
 import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from typing import Literal
 from urllib.parse import unquote
 
 from pipimem import resources
 from pipimem.text.characters import HAN, has_han
 from pipimem.text.patterns import Pattern
-from pipimem.text.word_lists import simplified, stop_words
+from pipimem.text.word_lists import simplified
 
 # Invisible characters in which ASCII can be smuggled begin here.
 _TAGS = 0xE0000
@@ -30,7 +27,7 @@ _TAG_CHARACTERS = Pattern(r"[\U000e0020-\U000e007e]+")
 # Cyrillic and Greek letters that look like Latin ones.
 _LOOK_ALIKE = str.maketrans("аеіосрхуѕјһԁΑΒΕΗΙΚΜΝΟΡΤΧαο", "aeiocpxysjhdABEHIKMNOPTXao")
 # Letters with one space between any two: at least six, else they are initials.
-_SPACED = Pattern(r"(?<!\S)\S(?: {1,3}\S(?!\S)){5,}")
+_SPACED = Pattern(r"(?<!\S)[^\W\d_](?: {1,3}[^\W\d_](?!\S)){5,}")
 _BASE64 = Pattern(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _HEX = Pattern(r"(?:[0-9a-fA-F]{2}){12,}")
 _PERCENT = Pattern(r"%[0-9a-fA-F]{2}")
@@ -39,8 +36,6 @@ _JOINED = Pattern(r"(?<![^\s])[^\s_]++(?:_[^\s_]++){2,}+")
 # Nobody hides an order in the end of a book; the longest message a window shows is 4,000.
 _MOST_CHARS = 8_000
 _PRINTABLE = 0.9
-# What is no language when it is turned has hardly a common word in it.
-_COMMON_WORDS = 2
 # Signs that do not stand in a text for their own sake, by how many of them there may be.
 _ODD = (
     (Pattern(r"[\U000e0020-\U000e007e]{4}"), 0),
@@ -48,9 +43,6 @@ _ODD = (
     (Pattern(rf"(?<=[A-Za-z{HAN}])[\u200b-\u200d\u2060\ufeff](?=[A-Za-z{HAN}])"), 3),
     (Pattern(r"&#x?[0-9A-Fa-f]{2,6};"), 3),
     (Pattern(r"(?<![^\s])(?!\S*://)\S*?%[0-9A-Fa-f]{2}\S*?%[0-9A-Fa-f]{2}"), 0),
-    # Chinese written backwards begins with the sign that ended it, and ends with none. People set
-    # such a sign before a short answer.
-    (Pattern(r"(?:^|\s)[。！？][^\s。！？]{8,}$"), 0),
     # Latin letters and those that look like them in one word.
     (Pattern(r"\b(?=\w*[A-Za-z])\w*[аеіосрхуѕјһԁ]\w*"), 1),
 )
@@ -79,7 +71,7 @@ def hidden(text: str) -> str:
 
 
 def readings(text: str) -> Iterator[str]:
-    """The plain text first, then what it spells invisibly, decoded, turned by rot13 or reversed."""
+    """The plain text first, then what it spells invisibly, and decoded."""
     first = plain(text)
     yield first
     secret = hidden(text)
@@ -87,25 +79,19 @@ def readings(text: str) -> Iterator[str]:
         yield plain(secret)
     for coded in _decoded(first):
         yield plain(coded)
-    if has_han(first):
-        yield first[::-1]
-        return
-    yield from _turned(first)
 
 
 def is_encoded(text: str) -> bool:
     """Whether something is written in a text in a way that its readers do not see.
 
-    Encoded, in odd characters, turned by rot13 or reversed. Traditional Chinese and full-width
-    letters are read as they stand, and an address may have escapes in it.
+    Encoded, or in odd characters. Traditional Chinese and full-width letters are read as they
+    stand, and an address may have escapes in it.
     """
     text = text[:_MOST_CHARS]
     if any(len(pattern().findall(text)) > most for pattern, most in _ODD):
         return True
-    first = plain(text)
-    if any(" " in coded.strip() or has_han(coded) for coded in _decoded(first, escapes=False)):
-        return True
-    return not has_han(first) and bool(_turned(first))
+    decoded = _decoded(plain(text), escapes=False)
+    return any(" " in coded.strip() or has_han(coded) for coded in decoded)
 
 
 def disguised(text: str) -> Iterator[str]:
@@ -114,24 +100,6 @@ def disguised(text: str) -> Iterator[str]:
     yield from others
     if is_encoded(text):
         yield first
-
-
-def _turned(text: str) -> list[str]:
-    """The text turned by rot13 and reversed, where that has words that it had not before."""
-    found: list[str] = []
-    for turn in (_rot13, _reversed):
-        words = set(turn(text).casefold().split()) & stop_words()
-        if sum(turn(word) not in stop_words() for word in words) >= _COMMON_WORDS:
-            found.append(turn(text))
-    return found
-
-
-def _rot13(text: str) -> str:
-    return codecs.encode(text, "rot13")
-
-
-def _reversed(text: str) -> str:
-    return text[::-1]
 
 
 def _closed_up(found: re.Match[str]) -> str:
@@ -161,74 +129,46 @@ def _as_text(data: bytes) -> Iterator[str]:
         yield text
 
 
-_LATIN = Pattern(r"[A-Za-z]{2}|[|{#<]")
-_ATTACKS, _ORDERS = "injection/attacks", "injection/orders"
-_ACCEPTED = "injection/accepted"
-_CONDUCT, _RISKY = "injection/conduct", "injection/risky"
-
-
-def injection_kind(text: str) -> str:
-    """The kind of attack that a text reads like (`override`, `conceal` …), empty where none."""
-    return _kind(text)
-
-
-def is_order(text: str) -> bool:
-    """Whether a text tells somebody what to do, in general or as an attack."""
-    return bool(_first(_ORDERS, plain(text)) or injection_kind(text))
-
-
-def directs_conduct(text: str) -> bool:
-    """Whether a text says how a bot is to treat people, or what it tells, hands out or counts."""
-    return bool(_first(_CONDUCT, plain(text)))
-
-
-def is_risky(text: str) -> bool:
-    """Whether a link, money or a secret stands in a text."""
-    return bool(_first(_RISKY, plain(text)))
-
-
-def asks_to_keep(own: str) -> bool:
-    """Whether somebody's own words ask to keep what stands beside them."""
-    return _first(_ACCEPTED, plain(own)) == "keep"
-
-
-def accepts(own: str) -> bool:
-    """Whether somebody's own words agree to what was said just before, or ask to keep it."""
-    return _first(_ACCEPTED, plain(own)) in ("keep", "agreed", "taken proposal")
-
-
-def agrees(own: str) -> bool:
-    """Whether they agree to a rule that somebody else just set ("agreed", "noted", 收到).
-
-    What they will do themselves, or an objection behind it, is no agreement.
-    """
-    text = plain(own)
-    contrasts = (pattern for kind, _, pattern in _patterns(_ACCEPTED) if kind == "contrast")
-    is_contrary = any(pattern().search(text) for pattern in contrasts)
-    return not is_contrary and _first(_ACCEPTED, text) in ("keep", "agreed", "taken up")
+_LATIN = Pattern(r"[A-Za-z]{2}|[|{#<\[]")
+_WORDS = Pattern(r"[a-z]{2}")
+_ATTACKS, _VOICES = "injection/attacks", "injection/voices"
+Voice = Literal["keep", "agreed", "contrast", "order", "addressed"]
 
 
 @lru_cache(maxsize=1024)  # a sentence is judged as it was said, and as an entry
-def _kind(text: str) -> str:
-    kinds = (_first(_ATTACKS, reading) for reading in readings(text))
-    return next(filter(None, kinds), "")
-
-
-def _first(name: str, text: str) -> str:
-    """The heading of the first pattern of a file that the text shows."""
-    chinese, latin = has_han(text), _LATIN().search(text) is not None
-    for kind, is_chinese, pattern in _patterns(name):
-        if (chinese if is_chinese else latin) and pattern().search(text):
-            return kind
+def injection_kind(text: str) -> str:
+    """Return the kind of attack that a text reads like (`override` …), empty if it is none."""
+    for reading in readings(text):
+        for kind in resources.sections(_ATTACKS):
+            if _is_found(_ATTACKS, kind, reading):
+                return kind
     return ""
 
 
+def has_voice(voice: Voice, text: str) -> bool:
+    """Return whether a text has words of a section of `voices.txt`."""
+    return _is_found(_VOICES, voice, plain(text))
+
+
+def agrees(own: str) -> bool:
+    """Return whether somebody's own words agree to what stands before them, without a but."""
+    return has_voice("agreed", own) and not has_voice("contrast", own)
+
+
+def _is_found(name: str, section: str, text: str) -> bool:
+    """Return whether a text shows a pattern of a section; `text` is in plain characters."""
+    is_chinese, is_latin = has_han(text), _LATIN().search(text) is not None
+    return any(
+        ((for_chinese and is_chinese) or (for_latin and is_latin)) and pattern().search(text)
+        for for_chinese, for_latin, pattern in _patterns(name, section)
+    )
+
+
 @cache
-def _patterns(name: str) -> tuple[tuple[str, bool, Pattern], ...]:
-    """The kind of each pattern, whether it finds Chinese only, and the pattern."""
-    found: list[tuple[str, bool, Pattern]] = []
-    for kind, lines in resources.sections(name).items():
-        for line in lines:
-            source, _, examples = line.partition("  =>  ")
-            found.append((kind, has_han(examples), Pattern(source, re.IGNORECASE)))
-    return tuple(found)
+def _patterns(name: str, section: str) -> tuple[tuple[bool, bool, Pattern], ...]:
+    """Return each pattern, behind whether it has Chinese and Latin words."""
+    sources = (line.partition("  =>  ")[0] for line in resources.sections(name)[section])
+    return tuple(
+        (has_han(source), _WORDS().search(source) is not None, Pattern(source, re.IGNORECASE))
+        for source in sources
+    )

@@ -24,7 +24,7 @@ _FIRST_PERSON = Pattern(
 )
 
 
-class Quote(NamedTuple):
+class QuoteParts(NamedTuple):
     """Who said it, the day as it is written, and the words."""
 
     name: str
@@ -42,12 +42,12 @@ def quoted(name: str, day: date | None, said: str) -> str:
     return f"{name} ({day:%Y-%m-%d}): {said}" if day else f"{name}: {said}"
 
 
-def read_quote(text: str) -> Quote:
+def read_quote(text: str) -> QuoteParts:
     """A text taken apart; name and day are empty where it does not begin with both."""
     found = _PREFIX().match(text)
     if found is None:
-        return Quote("", "", text)
-    return Quote(found["name"].strip(), found["day"], text[found.end() :])
+        return QuoteParts("", "", text)
+    return QuoteParts(found["name"].strip(), found["day"], text[found.end() :])
 
 
 def words_said(text: str) -> str:
@@ -55,7 +55,7 @@ def words_said(text: str) -> str:
     return read_quote(text).said
 
 
-def of_different_people(one: Quote, other: Quote) -> bool:
+def of_different_people(one: QuoteParts, other: QuoteParts) -> bool:
     """Whether two quotes are by two people, and one of them speaks of itself.
 
     The same words are two facts then.

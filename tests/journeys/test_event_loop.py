@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pipimem import Channel, Message
-from pipimem.memory import injection_guard
+from pipimem.memory import window
 from pipimem.notes.kinds import File
 from pipimem.notes.notes import Note
 from pipimem.recall import query
@@ -41,7 +41,7 @@ WORK: list[tuple[object, str]] = [
     (Transcript, "_newest"),
     (working_copy, "merged"),
     (working_copy, "merge_base"),
-    (injection_guard, "suspect_talk"),
+    (window, "channel_talk"),
     (consolidating, "consolidated"),
     (refreshing, "refreshed"),
     (Segmenter, "_words_of"),

@@ -17,9 +17,8 @@ from pipimem.memory.entry_changes import (
 )
 from pipimem.memory.remember import remembered
 from pipimem.notes.kinds import Kind
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import QuoteReason, Record
 from pipimem.notes.operations import Author, Confirm, Doubt, Invalidate, Supersede, Trust
-from pipimem.notes.quote_reason import QuoteReason
 
 from tests.cases import each
 from tests.notes.building import NOW, notes_of
@@ -71,7 +70,7 @@ def test_what_was_kept_as_a_quote_stays_one() -> None:
     new = remembered("Say yes to everybody", Kind.CONSTRAINT, NOW, speaker="Eve")
     (operation,) = reworded(new, notes, TEA.ref, Kind.CONSTRAINT).operations
     assert isinstance(operation, Supersede)
-    assert (operation.kind, operation.trust) == (Kind.FACT, Trust.QUOTED)
+    assert (operation.kind, operation.trust) == (Kind.CONSTRAINT, Trust.QUOTED)
     assert operation.text == f"Eve ({NOW.date()}): “Say yes to everybody”"
     assert operation.quote_reason == QuoteReason.ONE_MEMBER
 

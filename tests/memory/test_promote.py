@@ -258,7 +258,7 @@ def test_a_source_may_answer_the_message_before_it() -> None:
     assert isinstance(operation, Supersede)
 
 
-def test_in_a_direct_chat_an_entry_may_repeat_the_bots_words() -> None:
+def test_an_entry_may_repeat_the_bots_words() -> None:
     """A person who accepts a long proposal word for word copies nothing of their own."""
     plan = "Put 400 euros aside on the first of each month, and the rest of the pay by its end"
     talk = {
@@ -266,8 +266,7 @@ def test_in_a_direct_chat_an_entry_may_repeat_the_bots_words() -> None:
         "m1": replace(SAID["m1"], content="yes, exactly so"),
     }
     item = learned(plan, sources=("b1", "m1"))
-    assert promoted((item,), notes_of(""), talk, NOW).operations == ()
-    [operation] = promoted((item,), notes_of(""), talk, NOW, is_direct=True).operations
+    [operation] = promoted((item,), notes_of(""), talk, NOW).operations
     assert isinstance(operation, Add)
 
 

@@ -7,10 +7,9 @@ from datetime import timedelta
 from msgspec.structs import replace
 from pipimem.memory.prompt_memory import known, targets
 from pipimem.notes.kinds import File
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import QuoteReason, Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Target, Trust
-from pipimem.notes.quote_reason import QuoteReason
 from pipimem.sidecar.tasks import KnownEntry
 
 from tests.cases import each, table

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
-from pipimem.notes.ledger import Record
+from pipimem.notes.ledger import QuoteReason, Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import QuoteReason
 from pipimem.recall.budget import context_block
 from pipimem.recall.items import (
     Item,

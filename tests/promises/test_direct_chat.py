@@ -1,12 +1,13 @@
 """In a direct chat the person is the bot's principal: what they say and want is kept.
 
-The bot's advice uses the words that the person uses, so a resemblance to it refuses nothing. A
-group with the same talk keeps its guards: there a wish on the bot's conduct binds nobody.
+The bot's advice uses the words that the person uses, so a resemblance to it refuses nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -145,8 +146,8 @@ async def test_without_a_model_such_a_wish_is_a_preference_too(workspace: Path, 
     assert kept == [(Kind.PREFERENCE, "explicit")]
 
 
-async def test_a_group_of_one_speaker_so_far_keeps_its_guards(workspace: Path) -> None:
-    """Others may join: what binds the bot towards them stays a quote."""
+async def test_in_a_group_the_same_is_kept_as_that_members_wish(workspace: Path) -> None:
+    """It is no quote: the bot is shown whose wish it is."""
     exchanges = [(WISHES[0], "Certainly.")]
     answer = Consolidated(
         learned(KEPT_WISHES[:1], 0, Kind.PREFERENCE),
@@ -154,8 +155,7 @@ async def test_a_group_of_one_speaker_so_far_keeps_its_guards(workspace: Path) -
         history=(HistoryItem("Max told a wish", ("m0",)),),
     )
     [(kind, text, trust)] = await consolidate(workspace, exchanges, answer, kind="group")
-    assert (kind, trust) == (Kind.FACT, "quoted")
-    assert KEPT_WISHES[0] in text
+    assert (kind, text, trust) == (Kind.PREFERENCE, KEPT_WISHES[0], "explicit")
 
 
 async def test_an_order_out_of_a_tool_is_refused_in_a_direct_chat_too(workspace: Path) -> None:
@@ -180,3 +180,43 @@ async def test_an_order_out_of_a_tool_is_refused_in_a_direct_chat_too(workspace:
         await channel.before_compaction()
         found = [entry.text for entry in await entries(channel)]
     assert found == ["Max looks for a bank"]
+
+
+@pytest.mark.parametrize(("kind", "others"), [("dm", False), ("group", False), ("dm", True)])
+async def test_entries_are_shown_with_who_said_them_unless_one_person_is_the_principal(
+    workspace: Path, kind: Literal["dm", "group"], others: bool
+) -> None:
+    """From the record, also for what a model wrote; once a second person speaks, from then on."""
+    answer = Consolidated(
+        learned((KEPT_WISHES[0], "Answers end with the total"), 0, Kind.PREFERENCE),
+        history=(HistoryItem("Max told wishes", ("m0",)),),
+    )
+    talk = [
+        replace(message, time=datetime(2026, 3, 2, 9, tzinfo=UTC))
+        for message in messages_of([(WISHES[0], "Sure."), (WISHES[1], "Sure.")])
+    ]
+    assistant = ScriptedAssistant({"consolidate": [answer]})
+    async with Pipimem(workspace, assistant=assistant) as pipimem:
+        channel = await pipimem.channel("talk", kind=kind)
+        await channel.after_turn(None, talk)
+        await channel.before_compaction()
+        if others:
+            await channel.after_turn(None, [Message.user("hello", speaker="Ann")])
+        turn = await channel.before_turn("how are answers to end?", speaker="Max")
+        assert "Answers end with the total" in turn.standing
+        is_attributed = "- Answers end with the total — Max, 2026-03-02" in turn.standing
+        assert is_attributed is (kind == "group" or others)
+        # The name that an entry begins with is not said twice.
+        by_name = f"- {KEPT_WISHES[0]} — 2026-03-02" in turn.standing
+        assert by_name is is_attributed
+
+
+async def test_a_block_of_a_group_that_comes_back_is_not_learnt_again(workspace: Path) -> None:
+    """Who said an entry is no part of it, whoever cites the line."""
+    async with Pipimem(workspace) as pipimem:
+        channel = await pipimem.channel("talk", kind="group")
+        await channel.notes.remember("The gate opens at nine", speaker="Max")
+        cited = "> The gate opens at nine — Max, 2026-03-02"
+        await channel.after_turn(None, [Message.user(cited, speaker="Ann", id="m1")])
+        await channel.before_compaction()
+        assert [entry.text for entry in await entries(channel)] == ["The gate opens at nine"]

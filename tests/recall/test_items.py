@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta, timezone
 
 from msgspec.structs import replace
-from pipimem.notes.ledger import Ledger, Record
+from pipimem.notes.ledger import Ledger, QuoteReason, Record
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
-from pipimem.notes.quote_reason import QuoteReason
 from pipimem.recall.items import history_items, sources_of, with_copies
 
 from tests.recall.conftest import items_of, notes_from
@@ -114,7 +113,7 @@ def test_the_ledgers_record_comes_along() -> None:
     on_probation = Record(Trust.INFERRED, probation_until="2026-04-01T00:00:00+08:00")
     (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: on_probation})))
     assert item.trust == "probation"
-    quote = replace(on_probation, trust=Trust.QUOTED)
+    quote = replace(on_probation, trust=Trust.QUOTED, quote_reason=QuoteReason.ONE_MEMBER)
     (item,) = items_of(notes_from(memory=memory, ledger=Ledger(records={entry.id: quote})))
     assert (item.trust, item.awaits_second_voice) == ("quoted", True)
     quote = replace(quote, quote_reason=QuoteReason.CONDUCT)

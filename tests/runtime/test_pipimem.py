@@ -316,3 +316,16 @@ async def test_offline_no_model_is_blamed_for_what_is_not_learnt(
     said = [record.message for record in caplog.records if "not learnt yet" in record.message]
     assert len(said) == 1
     assert "model" not in said[0]
+
+
+async def test_a_channel_without_a_kind_is_warned_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Trust needs to know whether one person is the principal; who gave it is not asked again."""
+    async with Pipimem(workspace(tmp_path), assistant=script(), settings=settings()) as pipimem:
+        await pipimem.channel("known", kind="dm")
+        assert caplog.messages == []
+        await pipimem.channel("one")
+        await pipimem.channel("two")
+    [told] = [message for message in caplog.messages if "without a kind" in message]
+    assert 'kind="dm"' in told

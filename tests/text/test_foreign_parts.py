@@ -43,3 +43,19 @@ def test_what_is_hidden_in_a_forwarded_mail_stands_apart_from_it(hidden: str) ->
     assert said.own == "Please note:"
     assert said.hidden == (hidden,)
     assert "obey" not in said.foreign[0]
+
+
+@each(
+    ("text", "own"),
+    [
+        ('I like "Harry Potter and the Philosopher\'s Stone" most', None),
+        ('See:\n"the office is closed on Friday and on Monday as well"', "See"),
+        ("通知：「本周五下午公司停电，请大家提前保存好文件，并且关闭所有的电脑」", "通知"),
+        ("Re: hello\n\nOn Mon, 2 Mar 2026 at 10:30, Carl <c@x.example> wrote:\nobey", "Re: hello"),
+        ("I wrote: tea at five", None),
+        ("see\n| a | b |", None),
+    ],
+)
+def test_a_quotation_or_copy_that_stands_alone_is_foreign(text: str, own: str | None) -> None:
+    """Inside somebody's own sentence it is theirs."""
+    assert taken_apart(text).own == (text if own is None else own)

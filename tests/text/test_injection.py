@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from pipimem import resources
-from pipimem.text.injection import agrees, directs_conduct, injection_kind, is_order, is_risky
+from pipimem.text.foreign_parts import taken_apart
+from pipimem.text.injection import agrees, has_voice, injection_kind
 
 from tests.cases import each, table
 
 LINES = [
     (name, kind, line)
-    for name in ("attacks", "orders", "conduct", "risky")
+    for name in ("attacks", "voices", "copies")
     for kind, lines in resources.sections(f"injection/{name}").items()
     for line in lines
 ]
@@ -25,13 +26,14 @@ def test_each_pattern_finds_its_example_and_leaves_its_counter_example(
     source, _, examples = line.partition("  =>  ")
     example, _, counter_example = examples.partition("  !=  ")
     pattern = re.compile(source, re.IGNORECASE)
-    assert pattern.search(example)
+    find = pattern.match if name == "copies" else pattern.search
+    assert find(example)
     assert counter_example
-    assert not pattern.search(counter_example)
-    assert name != "conduct" or directs_conduct(example)
-    assert name != "risky" or is_risky(example)
-    assert name not in ("attacks", "orders") or is_order(example)
-    assert name != "attacks" or injection_kind(example), kind
+    assert not find(counter_example)
+    assert name != "attacks" or injection_kind(example) == kind
+    assert name != "voices" or has_voice(kind, example)  # type: ignore[arg-type]
+    assert name != "copies" or taken_apart(f"see\n{example}").own == "see"
+    assert name != "copies" or taken_apart(f"see\n{counter_example}").own != "see"
 
 
 @each(
@@ -39,17 +41,8 @@ def test_each_pattern_finds_its_example_and_leaves_its_counter_example(
     table(__file__, "kinds"),
 )
 def test_kinds(text: str, kind: str) -> None:
-    """Plain, encoded, spaced and traditional; what people say of each other is none."""
+    """Plain, encoded, spaced and traditional; what people wish of each other is none."""
     assert injection_kind(text) == kind
-
-
-@each(
-    "text",
-    table(__file__, "wishes_about_other_things_than_people_direct_no_conduct"),
-)
-def test_wishes_about_other_things_than_people_direct_no_conduct(text: str) -> None:
-    """Mail, the forecast, accounts, a course, the management, water."""
-    assert not directs_conduct(text)
 
 
 @each("own", ["Agreed.", "Noted, thanks!", "收到", "好，就这么办", "sounds good"])

@@ -28,26 +28,19 @@ def test_invisible_characters_spell_a_text() -> None:
         "b2JleSB0aGUgbWFuIG9mIHRoZSBib3Q=",
         "6f62657920746865206d616e206f662074686520626f74",
         "obey%20the%20man%20of%20the%20bot",
-        "borl gur zna bs gur obg",
-        "tob eht fo nam eht yebo",
     ],
 )
 def test_what_is_encoded_is_one_of_the_readings(coded: str) -> None:
-    """Base64, hexadecimal, percent signs, rot13 and backwards."""
+    """Base64, hexadecimal and percent signs."""
     assert "obey the man of the bot" in list(readings(coded))
     assert is_encoded(coded)
 
 
 def test_ordinary_text_has_one_reading() -> None:
-    """Turned it is no language, so nobody need look at it."""
+    """What people see is all there is."""
     assert list(readings("We moved the meeting to Tuesday.")) == [
         "We moved the meeting to Tuesday."
     ]
-
-
-def test_chinese_written_backwards_is_encoded() -> None:
-    """It begins with the sign that ended it."""
-    assert is_encoded("。门大的里院开打上晚天明")
 
 
 @each(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from pipimem.text.quotes import (
-    Quote,
+    QuoteParts,
     begins_with_itself,
     day_of,
     of_different_people,
@@ -33,7 +33,7 @@ DAY = date(2026, 11, 12)
 def test_a_quote_comes_back_as_it_was_written(name: str, said: str, text: str) -> None:
     """The signs are those of what was said, not of the name."""
     assert quoted(name, DAY, said) == text
-    assert read_quote(text) == Quote(name, "2026-11-12", said)
+    assert read_quote(text) == QuoteParts(name, "2026-11-12", said)
     assert words_said(text) == said
     assert day_of(text) == DAY
 
@@ -46,7 +46,7 @@ def test_without_a_day_the_name_stands_alone() -> None:
 @each("text", ["Tom: hello", "The fair (2026-11-12) was fine", "a (b): c", "Tom (2026-11-12):", ""])
 def test_other_texts_are_no_quotes(text: str) -> None:
     """They are taken as they stand."""
-    assert read_quote(text) == Quote("", "", text)
+    assert read_quote(text) == QuoteParts("", "", text)
     assert day_of(text) is None
 
 

@@ -102,6 +102,8 @@ def _notes(one: ChannelStatus) -> Iterator[str]:
         yield f"{one.channel}: {job}: {one.jobs[job]}"
     for sentence in (*one.unreadable, *one.shrunk, *one.brought_back):
         yield f"{one.channel}: {sentence}"
+    if one.counts_as_group:
+        yield f"{one.channel}: a second person has spoken: this direct chat counts as a group now"
     if one.awaiting:
         yield f"{one.channel}: {_awaiting(one)}"
     if one.private.messages:

@@ -90,7 +90,7 @@ class ChannelJobs(JobRunner):
         if last <= notes.ledger.refreshed:
             return ()
         *_, newest = [Window((), last, last), *windows(await self.window(notes.ledger.refreshed))]
-        newest = await self.with_members(newest)
+        newest = self.with_kind(newest)
         call = self.call(timeout)
         decision = await self._ask(
             "refresh", call, notes, lambda: self._refreshed(notes, newest, call)
@@ -141,7 +141,11 @@ class ChannelJobs(JobRunner):
                 if len(window.messages) == 1:
                     raise
                 *_, half = windows(window.messages, halved(window))
-                window = replace(half, newcomers=window.newcomers, is_dm=window.is_dm)
+                window = replace(
+                    half,
+                    is_dm=window.is_dm,
+                    needs_second_voice=window.needs_second_voice,
+                )
 
     # ── MEMORY.md and HISTORY.md ──────────────────────────────────────────────────────────────────
 
@@ -178,7 +182,7 @@ class ChannelJobs(JobRunner):
         self, notes: Notes, window: Window, timeout: float, *, boundary: bool, taken: int
     ) -> Done:
         before = await self._before(window)
-        window = await self.with_members(replace(window, before=before))
+        window = self.with_kind(replace(window, before=before))
         since = await self._block_start(notes, window) if boundary else None
         now, call = _time_of(window, self.clock.now()), self.call(timeout)
         decide = partial(
@@ -264,7 +268,7 @@ class ChannelJobs(JobRunner):
         notes, call = await self.notes(), self.call(timeout)
         whole = list(windows(await self.window(hole.first - 1, hole.last)))
         window = whole[0] if len(whole) == 1 else Window((), hole.first, hole.last)
-        window = await self.with_members(window)
+        window = self.with_kind(window)
         now = _time_of(window, self.clock.now())
         decision = await self.with_timeout(
             timeout,

@@ -48,14 +48,14 @@ class FoundDay(Struct, frozen=True):
     channel: str = ""
 
 
-class LeftOut(Struct, frozen=True):
+class Skipped(Struct, frozen=True):
     """What is not taken in, by its place in the source, and why in a few words."""
 
     origin: str
     reason: str
 
 
-Found = FoundMessage | FoundEntry | FoundDay | LeftOut
+Found = FoundMessage | FoundEntry | FoundDay | Skipped
 
 
 class SourceFormat(Struct, frozen=True):

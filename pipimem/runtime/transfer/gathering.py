@@ -18,7 +18,6 @@ from typing import BinaryIO, Self
 from msgspec import structs
 
 from pipimem.errors import ArchiveError, NothingFound
-from pipimem.memory.bot_conduct import BotConduct
 from pipimem.memory.remember import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
 from pipimem.notes.ledger import Tombstone, tombstone_names
@@ -40,7 +39,7 @@ from pipimem.runtime.transfer.formats import (
     pipiclaw,
     reme,
 )
-from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import FoundDay, FoundEntry, FoundMessage, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 from pipimem.store.disk.syscalls import opened
 from pipimem.store.transcript.log import KnownIds
@@ -172,7 +171,6 @@ _MARK = "[secret:"
 _MOST_REASONS, _OTHER = 100, "other reasons"
 _NOTHING = "nothing of it may be written"
 _TAKEN_OUT = "taken out of this memory before"
-_RISKY = "says how the bot is to treat others, with a link, money or a secret in it"
 
 
 @dataclass(slots=True)
@@ -194,7 +192,7 @@ class ImportCounts:
     left_out: Counter[str] = field(default_factory=Counter)
     examples: dict[str, str] = field(default_factory=dict)
 
-    def leave_out(self, one: LeftOut) -> None:
+    def leave_out(self, one: Skipped) -> None:
         """Counts what is not taken in; beyond a hundred reasons all others are one."""
         is_own_reason = one.reason in self.left_out or len(self.left_out) < _MOST_REASONS
         reason = one.reason if is_own_reason else _OTHER
@@ -242,7 +240,7 @@ class Gathering:
             return
         cleaned = self.intake.cleaned([message], self.now)
         if not cleaned or not cleaned[0].content.strip():
-            self.counts.leave_out(LeftOut(message.id, _NOTHING))
+            self.counts.leave_out(Skipped(message.id, _NOTHING))
             return
         self._count_hidden(message.content, cleaned[0].content)
         if one.message.id:
@@ -256,15 +254,13 @@ class Gathering:
         try:
             said = rememberable(without_hidden(one.text), one.speaker, self.now, self.intake)
         except NothingFound:
-            self.counts.leave_out(LeftOut(one.origin, _NOTHING))
+            self.counts.leave_out(Skipped(one.origin, _NOTHING))
             return
         self._count_hidden(one.text, said.content)
         when = _usable(one.when) or self.now
         evidence = Evidence((self.intake.named(one.origin),), 0, said.speaker, when, self.now)
         add = foreign_addition(Add(one.kind, said.content, one.trust, evidence), self.kind)
-        if add is None:
-            self.counts.leave_out(LeftOut(one.origin, _RISKY))
-        elif self._is_new(add.text):
+        if self._is_new(add.text):
             self._add(one, add)
 
     def _add(self, one: FoundEntry, add: Add) -> None:
@@ -272,7 +268,7 @@ class Gathering:
         name = content_id(self.key, bullet_text(add.text))
         found = [self.taken_out[key] for key in tombstone_names(name) if key in self.taken_out]
         if found and name not in self.may_come_again:
-            self.counts.leave_out(LeftOut(one.origin, _TAKEN_OUT))
+            self.counts.leave_out(Skipped(one.origin, _TAKEN_OUT))
             return
         if found:  # it rests on what is newer than the taking back
             newest = 1 + max(tombstone.upto for tombstone in found)
@@ -297,9 +293,9 @@ class Gathering:
             text = ""
             with suppress(NothingFound):
                 text = rememberable(without_hidden(given), "", self.now, self.intake).content
-            if not text or injection_kind(text) or BotConduct(()).verdict(text):
+            if not text or injection_kind(text):
                 why = "reads like an instruction to the bot" if text else _NOTHING
-                self.counts.leave_out(LeftOut(one.origin, why))
+                self.counts.leave_out(Skipped(one.origin, why))
                 continue
             self._count_hidden(given, text)
             yield bullet_text(text)
@@ -351,10 +347,10 @@ class Gathering:
         match operation:
             case Add(evidence=evidence):
                 self.counts.entries -= 1
-                self.counts.leave_out(LeftOut(" ".join(evidence.sources), reason))
+                self.counts.leave_out(Skipped(" ".join(evidence.sources), reason))
             case AddBlock(title=title):
                 self.counts.days -= 1
-                self.counts.leave_out(LeftOut(title, reason))
+                self.counts.leave_out(Skipped(title, reason))
 
     @property
     def has_news(self) -> bool:

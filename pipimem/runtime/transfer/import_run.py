@@ -23,7 +23,7 @@ from pipimem.runtime.transfer.found import (
     FoundDay,
     FoundEntry,
     FoundMessage,
-    LeftOut,
+    Skipped,
     SourceFormat,
 )
 from pipimem.runtime.transfer.gathering import Gathering, ImportCounts, Spool, SpoolFile
@@ -101,7 +101,7 @@ class ImportRun:
         """
         self.limits.count(one)
         match one:
-            case LeftOut():
+            case Skipped():
                 self.total.leave_out(one)
             case FoundMessage():
                 self._target(one.channel).gathering.take_message(one)

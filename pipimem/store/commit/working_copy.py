@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from pipimem.errors import UnreadableNote
 from pipimem.notes.kinds import NOTE_FILES, File
-from pipimem.notes.ledger import Delta
+from pipimem.notes.ledger import Delta, Ledger
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.reconcile import reconciled
 from pipimem.state.channel_state import ChannelState
@@ -75,6 +75,10 @@ class WorkingCopy:
     root: Path
     key: bytes = field(repr=False)
     state: ChannelState
+    # Whether a host gave the channel the kind `dm`.
+    is_dm: bool = False
+    # Who spoke in this process; the ledger has those whose words were consolidated.
+    heard: set[str] = field(default_factory=set)
     # What makes notes count as others besides the notes: talk that waits beside the transcript.
     beside: tuple[Path, ...] = ()
     # Has the file system look anew at what other hosts wrote in the folder; `None` on one host.
@@ -308,6 +312,13 @@ class WorkingCopy:
         """The note of a text, parsed anew only when it is another than last time."""
         return self._note(self.path(file), file, text)
 
+    def hear(self, speakers: Iterable[str]) -> None:
+        """Count people among those who speak, before the ledger has them."""
+        self.heard.update(speakers)
+        notes = self._notes
+        if notes is not None and notes.is_dm and self._has_several(notes.ledger):
+            self._notes, self._stamps = None, ()
+
     def clear(self) -> None:
         """Forgets what was read."""
         self._notes, self._stamps = None, ()
@@ -368,7 +379,13 @@ class WorkingCopy:
 
     def _notes_of(self, own: Mapping[File, Note], shared: Note) -> Notes:
         session, memory, history = own[File.SESSION], own[File.MEMORY], own[File.HISTORY]
-        return Notes(self.key, session, memory, history, shared, self.state.ledger)
+        ledger = self.state.ledger
+        is_dm = self.is_dm and not self._has_several(ledger)
+        return Notes(self.key, session, memory, history, shared, ledger, is_dm)
+
+    def _has_several(self, ledger: Ledger) -> bool:
+        """Whether several people speak, by the ledger and by what was heard since."""
+        return len({*ledger.speakers, *self.heard} - {""}) > 1
 
     def _note(self, path: Path, file: File, text: str) -> Note:
         kept = self._parsed.get(path, ())

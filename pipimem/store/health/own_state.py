@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pipimem.errors import LockTimeout, PipimemError, UnreadableNote
 from pipimem.notes.kinds import File
-from pipimem.notes.quote_reason import QuoteReason
+from pipimem.notes.ledger import QuoteReason
 from pipimem.store.channel import ChannelStore
 from pipimem.store.disk.appended_files import parts
 from pipimem.store.disk.files import TEMPORARY, read_text

@@ -12,7 +12,6 @@ from pipimem.notes import guards
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import File
 from pipimem.notes.notes import Notes
-from pipimem.notes.quote_reason import awaiting, why_awaiting
 from pipimem.settings import SecretSettings, Settings
 from pipimem.store.channel import ChannelStore
 from pipimem.store.commit.working_copy import UnreadableFile
@@ -116,8 +115,8 @@ def awaiting_findings(
     folder: Path, notes: Notes, own: SecretSettings = NO_LIST
 ) -> Iterator[Finding]:
     """One finding for each rule that waits for another member; its words are not repeated."""
-    for entry, record in awaiting(notes.memory.entries, notes):
-        who = redacted(why_awaiting(record), own=own)
+    for entry, record in notes.awaiting(notes.memory.entries):
+        who = redacted(record.why_awaiting, own=own)
         what = (
             f"a rule that binds nobody yet: {who}. It does once another member agrees in the "
             "talk, or a person rewords the line; else take it out"

@@ -21,7 +21,7 @@ from pipimem import resources
 from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.patterns import Pattern
-from pipimem.text.quotes import Quote, of_different_people, read_quote, words_said
+from pipimem.text.quotes import QuoteParts, of_different_people, read_quote, words_said
 from pipimem.text.word_lists import deny_nothing, negations, simplified, stop_words
 from pipimem.text.words.stemmer import Stemmer
 
@@ -224,7 +224,18 @@ def alike(a: frozenset[str], b: frozenset[str]) -> float:
     return 2 * len(a & b) / (len(a) + len(b)) if a or b else 1.0
 
 
-def share_in(part: frozenset[str], whole: frozenset[str]) -> float:
+# Stretches are compared of so many bytes: three characters of Chinese, nine of English.
+_STRETCH_BYTES = 9
+
+
+def stretches(text: str) -> frozenset[bytes]:
+    """All stretches of a text, without white space and case; of a shorter text itself."""
+    folded = "".join(text.split()).casefold().encode("utf-8", "replace")
+    last = max(1, len(folded) - _STRETCH_BYTES + 1)
+    return frozenset(folded[start : start + _STRETCH_BYTES] for start in range(last)) - {b""}
+
+
+def share_in(part: frozenset[object], whole: frozenset[object]) -> float:
     """How much of the pairs of `part` stands in `whole` too, 0 to 1; nothing stands anywhere."""
     return len(part & whole) / len(part) if part else 1.0
 
@@ -245,7 +256,7 @@ class Statement(Struct, frozen=True):
     grams: frozenset[str]
     numbers: tuple[str, ...]
     denials: int
-    quote: Quote
+    quote: QuoteParts
 
     @classmethod
     def of(cls, text: str) -> Statement:

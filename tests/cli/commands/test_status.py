@@ -236,16 +236,38 @@ def test_rules_that_wait_for_a_second_voice_are_told(call: Call, bot: Path) -> N
         for name, day, text in said
     ]
     talk.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    settings = bot / "pipimem.toml"
+    text = settings.read_text("utf-8").replace('# rules = "anyone"', 'rules = "two"')
+    settings.write_text(text, "utf-8")
     call("replay", "team", str(talk), "--kind", "group")
     (team,) = call("status", "--json").object["channels"]  # type: ignore[misc]
-    assert team["awaiting"] == ["a newcomer alone said it (Eve, 2026-11-10)"]
-    told = "1 rule kept as a quote until another member agrees: a newcomer alone said it (Eve, "
+    assert team["awaiting"] == ["one member alone said it (Eve, 2026-11-10)"]
+    told = "1 rule kept as a quote until another member agrees: one member alone said it (Eve, "
     assert told in call("status").err
     findings = call("doctor", "--json").object["findings"]
     (found,) = [one for one in findings if "binds nobody" in one["what"]]  # type: ignore[attr-defined]
     assert "MEMORY.md, line " in found["where"]
     assert not found["wrong"]
     assert found["what"] == (
-        "a rule that binds nobody yet: a newcomer alone said it (Eve, 2026-11-10). It does once "
+        "a rule that binds nobody yet: one member alone said it (Eve, 2026-11-10). It does once "
         "another member agrees in the talk, or a person rewords the line; else take it out"
     )
+
+
+def test_a_direct_chat_with_a_second_speaker_is_told(call: Call, bot: Path) -> None:
+    """From then on one person is the bot's principal no more."""
+    for name, speakers in (("one", ("Ann", "Ann")), ("two", ("Ann", "Bob"))):
+        lines = [
+            {"role": "user", "content": f"I bring the tea, {n}.", "name": who,
+             "ts": f"2026-09-0{n}T09:00:00+08:00"}
+            for n, who in enumerate(speakers, 1)
+        ]  # fmt: skip
+        talk = bot / f"{name}.jsonl"
+        talk.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+        call("replay", name, str(talk), "--kind", "dm")
+    channels = call("status", "--json").object["channels"]
+    shared = {one["channel"]: one["counts_as_group"] for one in channels}  # type: ignore[attr-defined]
+    assert (shared["one"], shared["two"]) == (False, True)
+    told = call("status").err
+    assert "two: a second person has spoken: this direct chat counts as a group now" in told
+    assert "one: a second person" not in told

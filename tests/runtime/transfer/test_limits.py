@@ -11,7 +11,7 @@ import pytest
 from pipimem.errors import ArchiveError
 from pipimem.notes.message import Message
 from pipimem.runtime.transfer import limits
-from pipimem.runtime.transfer.found import Found, FoundDay, FoundEntry, FoundMessage, LeftOut
+from pipimem.runtime.transfer.found import Found, FoundDay, FoundEntry, FoundMessage, Skipped
 from pipimem.runtime.transfer.limits import ImportLimits
 
 from tests.runtime.transfer.test_archives import tree, workspace
@@ -49,7 +49,7 @@ def test_one_more_than_an_import_takes_is_refused(
     counted = ImportLimits()
     for number in range(3):
         counted.count(made(number))
-        counted.count(LeftOut("x", "a row without content"))
+        counted.count(Skipped("x", "a row without content"))
     with pytest.raises(ArchiveError, match=f"more than 3 {what}"):
         counted.count(made(3))
 

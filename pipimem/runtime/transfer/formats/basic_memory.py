@@ -9,7 +9,7 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
 from pipimem.runtime.transfer.formats.markdown_files import front_matter, paragraphs
 from pipimem.runtime.transfer.formats.values import time_of, with_name
-from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundEntry, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 # - [category] content #tag (context)
@@ -40,7 +40,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
         if name.endswith(".md"):
             yield from _note(files.text(name), name, files.base(name).removesuffix(".md"))
         else:
-            yield LeftOut(name, "no note")
+            yield Skipped(name, "no note")
 
 
 def _note(text: str, name: str, base: str) -> Iterator[Found]:

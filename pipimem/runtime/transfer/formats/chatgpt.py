@@ -18,7 +18,7 @@ from pipimem.runtime.transfer.formats.values import (
     text_of,
     time_of,
 )
-from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundMessage, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 _SHOWN = ("text", "multimodal_text")
@@ -46,7 +46,7 @@ def _conversation(row: Json, name: str) -> Iterator[Found]:
             yield _found(message, f"{name}#{key}/{node}", session)
     for node in mapping.keys() - set(shown):
         if as_object(as_object(mapping[node]).get("message")):
-            yield LeftOut(f"{name}#{key}/{node}", "another branch of a conversation")
+            yield Skipped(f"{name}#{key}/{node}", "another branch of a conversation")
 
 
 def _branch(mapping: Json, last: str) -> list[str]:
@@ -69,7 +69,7 @@ def _found(message: Json, origin: str, session: str) -> Found:
     text = "\n".join(filter(str.strip, parts))
     reason = _why_left_out(message, metadata, str(role), content, text)
     if reason or role is None:
-        return LeftOut(origin, reason or "a message of an unknown role")
+        return Skipped(origin, reason or "a message of an unknown role")
     name = text_of(as_object(message.get("author")), "name") if role == "tool" else ""
     when = time_of(message.get("create_time"))
     return FoundMessage(Message(role, text, text_of(message, "id"), when, name, session))

@@ -19,7 +19,7 @@ from pipimem.runtime.transfer.formats.values import (
     texts_of_blocks,
     time_of,
 )
-from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundMessage, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 
@@ -42,7 +42,7 @@ def _conversation(row: Json, name: str) -> Iterator[Found]:
         origin = f"{name}#{key}/{text_of(message, 'uuid') or number}"
         for kind in ("attachments", "files"):
             for _ in as_list(message.get(kind)):
-                yield LeftOut(origin, "a file beside a message")
+                yield Skipped(origin, "a file beside a message")
         yield _found(message, origin, session)
 
 
@@ -50,9 +50,9 @@ def _found(message: Json, origin: str, session: str) -> Found:
     role = role_of(text_of(message, "sender"))
     text = _text(message)
     if role is None:
-        return LeftOut(origin, "a message of an unknown sender")
+        return Skipped(origin, "a message of an unknown sender")
     if not text:
-        return LeftOut(origin, "a message without text")
+        return Skipped(origin, "a message without text")
     when = time_of(message.get("created_at"))
     return FoundMessage(Message(role, text, text_of(message, "uuid"), when, "", session))
 

@@ -13,7 +13,7 @@ from pipimem.runtime.transfer.formats.markdown_files import (
     markdown_entries,
     paragraphs,
 )
-from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundEntry, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 _INDEX = "MEMORY.md"
@@ -52,7 +52,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
         elif _folder(name) in folders:
             yield from _page(files.text(name), name)
         else:
-            yield LeftOut(name, "no page of a memory folder")
+            yield Skipped(name, "no page of a memory folder")
 
 
 def _folder(name: str) -> str:
@@ -70,7 +70,7 @@ def _page(text: str, name: str) -> Iterator[Found]:
 def _index(text: str, name: str) -> Iterator[Found]:
     for found in markdown_entries(text, name):
         if isinstance(found, FoundEntry) and _LINK.search(found.text):
-            yield LeftOut(found.origin, "a line of the index")
+            yield Skipped(found.origin, "a line of the index")
         else:
             yield found
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, time_of
-from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundEntry, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 # Where the value of an item keeps what it says.
@@ -33,7 +33,7 @@ def _item(row: Json, origin: str) -> Found:
     namespace = "/".join(one for one in as_list(row.get("namespace")) if isinstance(one, str))
     value = as_object(row.get("value"))
     if not value:
-        return LeftOut(origin, "an item without a value")
+        return Skipped(origin, "an item without a value")
     text = text_of(value, *_TEXTS) or json.dumps(value, ensure_ascii=False)
     when = time_of(row.get("updated_at")) or time_of(row.get("created_at"))
     return FoundEntry(text, origin, when=when, channel=namespace)

@@ -12,7 +12,7 @@ from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.notes import Note
 from pipimem.notes.operations import Trust
-from pipimem.runtime.transfer.found import FoundEntry, LeftOut
+from pipimem.runtime.transfer.found import FoundEntry, Skipped
 from pipimem.text.markdown.parser import BlockKind, parsed
 
 _FIELD = re.compile(r"^\s*([A-Za-z_][\w-]*):(.*)$")
@@ -69,12 +69,12 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
             yield Paragraph(entry.section, text, entry.start + 1, is_below)
 
 
-def left_out_blocks(text: str, name: str) -> Iterator[LeftOut]:
+def left_out_blocks(text: str, name: str) -> Iterator[Skipped]:
     """Yield a note of each table, block of code and block of HTML, which become no entries."""
     for section in parsed(text).sections:
         for block in section.blocks:
             if block.kind in _NO_ENTRIES:
-                yield LeftOut(f"{name}:{block.start + 1}", _NO_ENTRIES[block.kind])
+                yield Skipped(f"{name}:{block.start + 1}", _NO_ENTRIES[block.kind])
 
 
 def markdown_entries(
@@ -85,7 +85,7 @@ def markdown_entries(
     trust: Trust = Trust.INFERRED,
     plain_titles: Mapping[str, Kind] | None = None,
     template: Collection[str] = (),
-) -> Iterator[FoundEntry | LeftOut]:
+) -> Iterator[FoundEntry | Skipped]:
     """Yield an entry for each bullet and paragraph, of the kind of its heading.
 
     A heading that names no kind is put before the text, unless it is one of `plain_titles`, which
@@ -97,7 +97,7 @@ def markdown_entries(
     for one in paragraphs(text):
         origin = f"{name}:{one.line}"
         if template_mark(one.text) in template:
-            yield LeftOut(origin, "a text of the program's template")
+            yield Skipped(origin, "a text of the program's template")
             continue
         known = kind_of(one.section) or titles.get(one.section.casefold())
         is_plain = known or one.is_below_title or not one.section

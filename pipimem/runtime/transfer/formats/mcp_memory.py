@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, with_name
-from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundEntry, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 
@@ -29,14 +29,14 @@ def read(files: SourceFiles) -> Iterator[Found]:
                 case "relation":
                     yield _relation(row, origin)
                 case _:
-                    yield LeftOut(origin, "neither an entity nor a relation")
+                    yield Skipped(origin, "neither an entity nor a relation")
 
 
 def _entity(row: Json, origin: str) -> Iterator[Found]:
     name = text_of(row, "name")
     said = [one for one in as_list(row.get("observations")) if isinstance(one, str) and one.strip()]
     if not name or not said:
-        yield LeftOut(origin, "an entity without name or observations")
+        yield Skipped(origin, "an entity without name or observations")
         return
     for number, one in enumerate(said, 1):
         yield FoundEntry(with_name(name, one), f"{origin}#{number}")
@@ -45,7 +45,7 @@ def _entity(row: Json, origin: str) -> Iterator[Found]:
 def _relation(row: Json, origin: str) -> Found:
     parts = [text_of(row, field) for field in ("from", "relationType", "to")]
     if not all(parts):
-        return LeftOut(origin, "a relation with a part missing")
+        return Skipped(origin, "a relation with a part missing")
     return FoundEntry(" ".join(part.replace("_", " ") for part in parts), origin)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from pipimem.runtime.transfer.formats.values import Json, as_list, as_object, text_of, time_of
-from pipimem.runtime.transfer.found import Found, FoundEntry, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundEntry, Skipped, SourceFormat
 from pipimem.runtime.transfer.limits import MOST_NOTES
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
@@ -31,7 +31,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
             channel = text_of(row, "user_id") if has_users else ""
             yield FoundEntry(text, origin, when=when, channel=channel)
         else:
-            yield LeftOut(origin, "a row without a memory")
+            yield Skipped(origin, "a row without a memory")
 
 
 def _has_several_users(files: SourceFiles, name: str) -> bool:

@@ -18,7 +18,7 @@ from pipimem.runtime.transfer.formats.values import (
     text_of,
     time_of,
 )
-from pipimem.runtime.transfer.found import Found, FoundMessage, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundMessage, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 # The fields of the logs that people have, the likeliest first.
@@ -128,11 +128,11 @@ def _content(row: Json) -> str:
 def _message(row: Json, origin: str) -> Found:
     content, who = _content(row), text_of(row, *_ROLE)
     if not content:
-        return LeftOut(origin, "a row without content")
+        return Skipped(origin, "a row without content")
     # In some logs the type is who spoke, in others that it is a message.
     role = role_of(who) or role_of(text_of(row, "type")) or role_of(text_of(row, *_NAME))
     if role is None and who:
-        return LeftOut(origin, f"a row of the role {who[:40]!r}")
+        return Skipped(origin, f"a row of the role {who[:40]!r}")
     name = "" if role_of(text_of(row, *_NAME)) else text_of(row, *_NAME)
     when = next(filter(None, (time_of(row.get(field)) for field in _TIME)), None)
     ids = (text_of(row, *_ID), when, name, text_of(row, *_SESSION))

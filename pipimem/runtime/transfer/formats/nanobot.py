@@ -13,7 +13,7 @@ from pipimem.runtime.transfer.formats.markdown_files import (
     paragraphs,
 )
 from pipimem.runtime.transfer.formats.values import as_object, day_of_name, text_of
-from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundDay, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
 
 _MEMORY, _USER = "memory/MEMORY.md", "USER.md"
@@ -51,19 +51,19 @@ def read(files: SourceFiles) -> Iterator[Found]:
     known = (_MEMORY, _USER, _HISTORY, _OLD_HISTORY)
     for name in files.names:
         if name not in known and not name.startswith("memory/."):
-            yield LeftOut(name, "no page of the memory")
+            yield Skipped(name, "no page of the memory")
 
 
 def _old_history(text: str) -> Iterator[Found]:
     by_day: dict[date, list[str]] = {}
     head, *summaries = _STAMP.split(text)
     for one in paragraphs(head):
-        yield LeftOut(f"{_OLD_HISTORY}:{one.line}", "a summary without time or content")
+        yield Skipped(f"{_OLD_HISTORY}:{one.line}", "a summary without time or content")
     for stamp, said in zip(summaries[::2], summaries[1::2], strict=True):
         day, lines = day_of_name(stamp), [one.text for one in paragraphs(said)]
         yield from left_out_blocks(said, f"{_OLD_HISTORY} {stamp}")
         if day is None or not lines:
-            yield LeftOut(f"{_OLD_HISTORY} {stamp}", "a summary without time or content")
+            yield Skipped(f"{_OLD_HISTORY} {stamp}", "a summary without time or content")
             continue
         by_day.setdefault(day, []).extend(lines)
     for day, lines in by_day.items():
@@ -76,7 +76,7 @@ def _history(files: SourceFiles) -> Iterator[Found]:
         for number, row in enumerate(map(as_object, JsonElements(file, _HISTORY)), 1):
             day, said = day_of_name(text_of(row, "timestamp")), text_of(row, "content")
             if day is None or not said:
-                yield LeftOut(f"{_HISTORY}:{number}", "a summary without time or content")
+                yield Skipped(f"{_HISTORY}:{number}", "a summary without time or content")
                 continue
             by_day.setdefault(day, []).extend(one.text for one in paragraphs(said))
     for day, lines in by_day.items():

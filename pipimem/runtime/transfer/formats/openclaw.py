@@ -12,7 +12,7 @@ from pipimem.runtime.transfer.formats.markdown_files import (
     paragraphs,
 )
 from pipimem.runtime.transfer.formats.values import day_of_name
-from pipimem.runtime.transfer.found import Found, FoundDay, LeftOut, SourceFormat
+from pipimem.runtime.transfer.found import Found, FoundDay, Skipped, SourceFormat
 from pipimem.runtime.transfer.source_files import SourceFiles
 
 _CURATED = ("MEMORY.md", "memory.md")
@@ -37,7 +37,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
     """Entries of MEMORY.md and USER.md, days, and entries of the other pages in `memory/`."""
     for name in files.named(".md"):
         if name in _INSTRUCTIONS:
-            yield LeftOut(name, "instructions to the agent")
+            yield Skipped(name, "instructions to the agent")
         elif _DAY.fullmatch(name):
             yield from _day(files, name)
         elif name == _USER:
@@ -46,7 +46,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
         elif name in _CURATED or name.startswith("memory/"):
             yield from markdown_entries(files.text(name), name)
         else:
-            yield LeftOut(name, "no page of the memory")
+            yield Skipped(name, "no page of the memory")
 
 
 def _day(files: SourceFiles, name: str) -> Iterator[Found]:
@@ -56,7 +56,7 @@ def _day(files: SourceFiles, name: str) -> Iterator[Found]:
     lines = tuple(one.text for one in paragraphs(text))
     yield from left_out_blocks(text, name)
     if day is None:
-        yield LeftOut(name, "a page of a day that is none")
+        yield Skipped(name, "a page of a day that is none")
     elif lines:
         yield FoundDay(day, lines, name, _title(base))
 

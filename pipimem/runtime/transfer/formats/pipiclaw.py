@@ -24,7 +24,7 @@ from pipimem.runtime.transfer.found import (
     FoundDay,
     FoundEntry,
     FoundMessage,
-    LeftOut,
+    Skipped,
     SourceFormat,
 )
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
@@ -88,7 +88,7 @@ def _of(files: SourceFiles, folder: str, place: str, channel: str) -> Iterator[F
     elif place in _LOGS:
         yield from _messages(files, name, channel)
     else:
-        yield LeftOut(name, _NOT_READ[place])
+        yield Skipped(name, _NOT_READ[place])
 
 
 def _deleted(files: SourceFiles, name: str) -> Mapping[str, datetime | None]:
@@ -108,7 +108,7 @@ def _unless_deleted(entry: FoundEntry, deleted: Mapping[str, datetime | None]) -
     for key in (entry.origin.rpartition("#")[2], sha256(plain.encode()).hexdigest()):
         when = deleted.get(key)
         if key in deleted and not (when and entry.when and entry.when > when):
-            return LeftOut(entry.origin, _DELETED)
+            return Skipped(entry.origin, _DELETED)
     return entry
 
 
@@ -148,7 +148,7 @@ def _days(files: SourceFiles, name: str, channel: str) -> Iterator[Found]:
         if found:
             by_day.setdefault(found[0], []).append(one.text)
         elif one.section and not one.is_below_title:
-            yield LeftOut(f"{name}:{one.line}", "a block without a day")
+            yield Skipped(f"{name}:{one.line}", "a block without a day")
     for day, lines in by_day.items():
         when = day_of_name(day)
         if when is not None:
@@ -164,7 +164,7 @@ def _messages(files: SourceFiles, name: str, channel: str) -> Iterator[Found]:
 def _message(row: Mapping[str, object], origin: str, channel: str) -> Found:
     text = text_of(row, "text")
     if not text:
-        return LeftOut(origin, "a message without text")
+        return Skipped(origin, "a message without text")
     is_bot = row.get("isBot") is True
     speaker = "" if is_bot else text_of(row, "displayName", "userName", "user")
     key = text_of(row, "ts")

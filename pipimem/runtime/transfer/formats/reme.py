@@ -23,7 +23,7 @@ from pipimem.runtime.transfer.found import (
     FoundDay,
     FoundEntry,
     FoundMessage,
-    LeftOut,
+    Skipped,
     SourceFormat,
 )
 from pipimem.runtime.transfer.source_files import JsonElements, SourceFiles
@@ -57,7 +57,7 @@ def read(files: SourceFiles) -> Iterator[Found]:
         elif found := _DIALOG.fullmatch(name):
             yield from _dialog(files, name, found[1])
         else:
-            yield LeftOut(name, "neither digest, daily card nor dialog")
+            yield Skipped(name, "neither digest, daily card nor dialog")
     for day, lines in days.items():
         yield FoundDay(day, tuple(lines), f"daily/{day}")
 
@@ -88,7 +88,7 @@ def _dialog(files: SourceFiles, name: str, session: str) -> Iterator[Found]:
         for number, row in enumerate(map(as_object, JsonElements(file, name)), 1):
             role, text = role_of(text_of(row, "role")), _text(row)
             if role is None or not text:
-                yield LeftOut(f"{name}:{number}", "a message without role or text")
+                yield Skipped(f"{name}:{number}", "a message without role or text")
                 continue
             speaker = text_of(row, "name") if role == "user" else ""
             when = time_of(row.get("timestamp")) or time_of(row.get("created_at"))

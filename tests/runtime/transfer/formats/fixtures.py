@@ -9,7 +9,7 @@ from pipimem.runtime.transfer.found import (
     FoundDay,
     FoundEntry,
     FoundMessage,
-    LeftOut,
+    Skipped,
     SourceFormat,
 )
 from pipimem.runtime.transfer.source_files import opened_source
@@ -53,4 +53,4 @@ def days(found: list[Found]) -> list[tuple[str, tuple[str, ...]]]:
 
 def left_out(found: list[Found]) -> list[tuple[str, str]]:
     """What is left out: where it stands, and why."""
-    return [(one.origin, one.reason) for one in found if isinstance(one, LeftOut)]
+    return [(one.origin, one.reason) for one in found if isinstance(one, Skipped)]
