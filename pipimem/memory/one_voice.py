@@ -254,7 +254,7 @@ def _answered(before: Sequence[Message], speaker: str) -> Iterator[str]:
 def _binds(item: Learned) -> bool:
     """Whether an item would bind others, or the bot, by its kind or by its words."""
     said = words_said(item.text)
-    if matches("concrete", "vital", said):  # an allergy is never less than certain
+    if matches("personal", "health", said):  # an allergy is never less than certain
         return False
     if item.kind is Kind.CONSTRAINT:
         return True

@@ -38,7 +38,7 @@ _MESSAGES_A_BULLET, _MOST_BULLETS = 4, 8
 # History tells events before what holds for long.
 _EVENT = 1.5
 _EVENTS = (Kind.DECISION, Kind.LESSON)
-_LASTING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)
+_LASTING = (Kind.WISH, Kind.HEALTH, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)
 _LAST_WORDS = 80
 
 

@@ -214,7 +214,7 @@ def _is_detail(text: str) -> bool:
         matches("worth", one, text) for one in rules("worth")
     ):
         return False
-    return names_a_value(text) or matches("concrete", "vital", text)
+    return names_a_value(text) or matches("personal", "health", text)
 
 
 def _leans(text: str) -> bool:
