@@ -107,6 +107,7 @@ _PROBATION_DAYS = 30
 _MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
 
+
 class Promotion(Struct, frozen=True):
     """Operations that write what was learnt, and why the rest was left out."""
 

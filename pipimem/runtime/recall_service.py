@@ -18,6 +18,7 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
 from pipimem.recall.index import Index, IndexSync, TokenCache
+from pipimem.recall.items import Item
 from pipimem.recall.query import Query, refined
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
@@ -190,7 +191,23 @@ class RecallService:
     def opening(self, *, first: bool) -> Opening:
         """What a turn begins with, by the notes as last read; on the `first` the whole snapshot."""
         state = self._loaded_state()
-        return self._openings.made(state.notes, state.index_sync.index, first=first)
+        index, is_direct = state.index_sync.index, self._is_direct(state.notes)
+        return self._openings.made(state.notes, index, first=first, is_direct=is_direct)
+
+    def _is_direct(self, notes: Notes) -> bool:
+        """Return whether one person speaks with the bot, in a channel that a host calls `dm`."""
+        people = {name for name in notes.ledger.speakers if name}
+        return self.store.channel_folder.identity.kind == "dm" and len(people) <= 1
+
+    def personal_items(self, text: str, speaker: str) -> tuple[Item, ...]:
+        """Return what opens the recalled block of a message: wishes and health.
+
+        Call it after `opening`, by whose notes it is chosen.
+        """
+        personal = self._openings.personal
+        needs_talk = personal.health and not personal.is_direct
+        newest = self.transcript_recall.newest() if needs_talk else ()
+        return personal.of_turn(speaker, text, newest)
 
     def recalled(
         self,

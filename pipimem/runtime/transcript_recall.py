@@ -337,6 +337,24 @@ class TranscriptRecall:
         finally:
             self._using.release()
 
+    def newest(self) -> tuple[Item, ...]:
+        """Return the newest messages, which a model still sees; fewer while an index is built."""
+        search, transcript = self._search, self.store.transcript
+        if search is None or not self._using.acquire(timeout=_PATIENCE_SECONDS):
+            return ()
+        try:
+            end = len(search.index) - len(search.archive)
+            known = [search.item(slot) for slot in range(max(0, end - _STILL_SEEN), end)]
+            # What was said a moment ago may not be indexed yet.
+            if transcript.last_number > search.last_number:
+                known += map(message_item, transcript.window(search.last_number))
+            return tuple(known[-_STILL_SEEN:])
+        except StoreError:  # rewritten meanwhile: `warm` builds another one
+            self.drop()
+            return ()
+        finally:
+            self._using.release()
+
     def look_for_rewordings(self, notes: Notes) -> None:
         """Finds out what people made of entries in these notes; call in a thread."""
         self._reworded_in = notes, _rewordings(notes)
