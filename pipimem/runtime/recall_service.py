@@ -18,14 +18,14 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
 from pipimem.recall.index import Index, IndexSync, TokenCache
-from pipimem.recall.items import Item
+from pipimem.recall.items import Item, message_item
 from pipimem.recall.query import Query, refined
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.debug_lines import timings_wanted
 from pipimem.runtime.embeddings import Embeddings
-from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
+from pipimem.runtime.transcript_recall import STILL_SEEN, Seen, TranscriptRecall
 from pipimem.runtime.turns import Opening, Openings
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
@@ -205,9 +205,11 @@ class RecallService:
         Call it after `opening`, by whose notes it is chosen.
         """
         personal = self._openings.personal
-        needs_talk = personal.health and not personal.is_direct
-        newest = self.transcript_recall.newest() if needs_talk else ()
-        return personal.of_turn(speaker, text, newest)
+        if personal.is_direct or not personal.health:
+            return personal.of_turn(speaker, text)
+        transcript = self.store.transcript
+        newest = transcript.window(max(0, transcript.last_number - STILL_SEEN))
+        return personal.of_turn(speaker, text, map(message_item, newest))
 
     def recalled(
         self,

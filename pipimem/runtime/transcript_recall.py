@@ -172,7 +172,7 @@ def _archive_items(store: ChannelStore) -> tuple[Item, ...]:
 
 
 # What a host that rebuilds its prompt usually still shows the model of the conversation.
-_STILL_SEEN = 10
+STILL_SEEN = 10
 # A message that the host names is looked for among so many of the newest; each is a read.
 _LOOKED_BACK = 200
 # A message that comes in while somebody asks takes less than this.
@@ -337,24 +337,6 @@ class TranscriptRecall:
         finally:
             self._using.release()
 
-    def newest(self) -> tuple[Item, ...]:
-        """Return the newest messages, which a model still sees; fewer while an index is built."""
-        search, transcript = self._search, self.store.transcript
-        if search is None or not self._using.acquire(timeout=_PATIENCE_SECONDS):
-            return ()
-        try:
-            end = len(search.index) - len(search.archive)
-            known = [search.item(slot) for slot in range(max(0, end - _STILL_SEEN), end)]
-            # What was said a moment ago may not be indexed yet.
-            if transcript.last_number > search.last_number:
-                known += map(message_item, transcript.window(search.last_number))
-            return tuple(known[-_STILL_SEEN:])
-        except StoreError:  # rewritten meanwhile: `warm` builds another one
-            self.drop()
-            return ()
-        finally:
-            self._using.release()
-
     def look_for_rewordings(self, notes: Notes) -> None:
         """Finds out what people made of entries in these notes; call in a thread."""
         self._reworded_in = notes, _rewordings(notes)
@@ -378,7 +360,7 @@ class TranscriptRecall:
             if slot is not None:
                 return slot
             self._unknown_id = seen.since
-        oldest = self.store.transcript.last_number - _STILL_SEEN
+        oldest = self.store.transcript.last_number - STILL_SEEN
         if seen.keeps_context:
             oldest = ledger.epoch_start
         return max(oldest, self._session_start) - _slots_after(search)
