@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from pipimem.memory.prompt_memory import known, newest_within, targets
+from pipimem.memory.wishes_and_health import moves_to_own_heading
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import EVENTS
@@ -41,7 +42,10 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
     task = Tidy(now, known(notes, now, _newest(notes)), _end_of_history(notes))
     operations = _operations(await answered(assistant, task, Tidied, call), notes)
     taken = {target for op in operations for target in targets_of(op)}
-    operations += [op for op in _in_history(notes) if op.target not in taken]
+    for op in (*_in_history(notes), *moves_to_own_heading(notes)):
+        if op.target not in taken:
+            operations.append(op)
+            taken.add(op.target)
     return Decision(
         "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
     )

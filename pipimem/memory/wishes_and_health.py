@@ -6,7 +6,7 @@ shown; the file is not touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from msgspec import Struct
 from pipimem.notes.headings import kind_of, personal_kind
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Target, Trust
+from pipimem.notes.operations import Move, Target, Trust
 from pipimem.recall.items import Item, said_by
 from pipimem.text.characters import has_han
 from pipimem.text.quotes import words_said
@@ -130,3 +130,18 @@ def older_wishes(notes: Notes, text: str, speaker: str) -> list[Target]:
         if older.casefold() != said.casefold() and wish_subject(older) == subject:
             found.append(entry.target)
     return found
+
+
+def moves_to_own_heading(notes: Notes) -> Iterator[Move]:
+    """Yield the moves of wishes and health that older versions kept under other headings.
+
+    What a person typed, and a quote, is moved by a person.
+    """
+    for entry in notes.memory.entries:
+        record = notes.record(entry.id) if entry.bullet and entry.ordinal == 1 else None
+        if record is None or record.trust not in (Trust.INFERRED, Trust.EXPLICIT):
+            continue
+        heading = kind_of(entry.section)
+        kind = kind_in_effect(entry.text, heading, record.trust)
+        if kind and kind != heading:
+            yield Move(entry.target, Kind(kind))

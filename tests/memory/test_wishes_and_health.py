@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from msgspec import structs
 from pipimem.memory.promote import promoted
-from pipimem.memory.wishes_and_health import older_wishes
-from pipimem.notes.kinds import Kind
+from pipimem.memory.wishes_and_health import moves_to_own_heading, older_wishes
+from pipimem.notes.apply import applied
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Ledger, Record
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Add, Confirm, Supersede, Trust
+from pipimem.notes.operations import Add, Author, Confirm, Decision, Supersede, Trust
 from pipimem.sidecar.tasks import Learned
 
 from tests.cases import each
@@ -89,3 +90,29 @@ def test_a_wish_that_stands_already_is_confirmed() -> None:
     )
     [operation] = promoted((item,), wishes(), SAID, NOW).operations
     assert isinstance(operation, Confirm)
+
+
+OLD = (
+    "## Preferences\n\n- Dana (2026-03-01): answer in French\n- Tom (2026-03-01): I like tea\n\n"
+    "## Facts\n\n- Tom (2026-03-01): I'm allergic to nuts\n- the port is 8080\n\n"
+    "## Rota\n\n- Tom (2026-03-01): I can't eat gluten\n"
+)
+
+
+@each("trust", [Trust.INFERRED, Trust.EXPLICIT])
+def test_tidying_moves_wishes_and_health_under_their_heading(trust: Trust) -> None:
+    """Also what was asked for; a heading of people's own is theirs."""
+    notes = notes_of(OLD, trust=trust)
+    moves = tuple(moves_to_own_heading(notes))
+    assert [move.kind for move in moves] == [Kind.WISH, Kind.HEALTH]
+    decision = Decision("tidy", Author.MODEL, moves)
+    text = applied(notes, decision, NOW).texts[File.MEMORY]
+    assert "## Wishes\n\n- Dana (2026-03-01): answer in French\n" in text
+    assert "## Health\n\n- Tom (2026-03-01): I'm allergic to nuts\n" in text
+    assert "## Rota\n\n- Tom (2026-03-01): I can't eat gluten\n" in text
+
+
+@each("trust", [Trust.HUMAN, Trust.QUOTED])
+def test_what_a_person_typed_or_cited_is_moved_by_a_person(trust: Trust) -> None:
+    """No tidying touches it."""
+    assert list(moves_to_own_heading(notes_of(OLD, trust=trust))) == []
