@@ -26,7 +26,8 @@ from pipimem.sidecar.tasks import Learned
 from pipimem.text.foreign_parts import taken_apart
 from pipimem.text.injection import agrees, asks_to_keep, is_order
 from pipimem.text.quotes import begins_with_itself, words_said
-from pipimem.text.talk.sentence_rules import first_section, matches, without_quotes
+from pipimem.text.talk.personal import names_health
+from pipimem.text.talk.sentence_rules import first_section, without_quotes
 
 # In its first two weeks a group gathers: whoever speaks by then was there from the beginning.
 _GATHERING = timedelta(days=14)
@@ -254,7 +255,7 @@ def _answered(before: Sequence[Message], speaker: str) -> Iterator[str]:
 def _binds(item: Learned) -> bool:
     """Whether an item would bind others, or the bot, by its kind or by its words."""
     said = words_said(item.text)
-    if matches("personal", "health", said):  # an allergy is never less than certain
+    if names_health(said):  # an allergy is never less than certain
         return False
     if item.kind is Kind.CONSTRAINT:
         return True

@@ -42,10 +42,9 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
     task = Tidy(now, known(notes, now, _newest(notes)), _end_of_history(notes))
     operations = _operations(await answered(assistant, task, Tidied, call), notes)
     taken = {target for op in operations for target in targets_of(op)}
-    for op in (*_in_history(notes), *moves_to_own_heading(notes)):
-        if op.target not in taken:
-            operations.append(op)
-            taken.add(op.target)
+    operations += [op for op in _in_history(notes) if op.target not in taken]
+    taken = {target for op in operations for target in targets_of(op)}
+    operations += [op for op in moves_to_own_heading(notes) if op.target not in taken]
     return Decision(
         "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
     )

@@ -14,7 +14,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.text.talk.asking import asks_of_the_bot
 from pipimem.text.talk.context import together
-from pipimem.text.talk.personal import health_statement
+from pipimem.text.talk.personal import health_statement, names_health
 from pipimem.text.talk.sentence_rules import (
     first_match,
     first_section,
@@ -399,6 +399,6 @@ def _answer(alone: Choice | None, whole: Sentence, said: str) -> Choice:
     text = _MARKS.sub("", whole.text)
     about = _sum("concrete", _CONCRETE, text) - _sum("left_out", _EMPTY, text)
     kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
-    kind = Kind.HEALTH if matches("personal", "health", whole.text) else kind
+    kind = Kind.HEALTH if names_health(whole.text) else kind
     weight = max(about + _ANSWERED, alone.weight if alone else 0.0)
     return Choice(whole, kind, weight, max(weight, alone.among_many if alone else 0.0))

@@ -26,12 +26,11 @@ def is_wish(text: str, *, in_question: bool = False) -> bool:
 
     Of a question only a sentence counts that says so ("could you always …?").
     """
-    if not 0 < len(text) <= _LONGEST or matches("personal", "once", text):
+    if not 0 < len(text) <= _LONGEST:
         return False
     plain = without_quotes(text)
-    if matches("personal", "wish for good", plain):
-        return True
-    return not in_question and matches("personal", "wish", plain)
+    is_found = _is("wish for good", plain) or (not in_question and _is("wish", plain))
+    return is_found and not matches("personal", "once", text)
 
 
 @lru_cache(maxsize=_TEXTS_READ)
@@ -41,7 +40,7 @@ def health_statement(text: str) -> str:
     Of a question ("I'm allergic to peanuts, can we skip the satay?") that is the clause that asks
     nothing.
     """
-    if len(text) > _LONGEST or not matches("personal", "health", text):
+    if len(text) > _LONGEST or not names_health(text):
         return ""
     if matches("left_out", "imagined", text) or matches("personal", "no health", text):
         return ""
@@ -49,10 +48,22 @@ def health_statement(text: str) -> str:
     return text[spans[0][0] : spans[-1][1]].strip() if spans else ""
 
 
+def _is(section: str, text: str) -> bool:
+    """Return whether a pattern of a section fits; those for Chinese are tried where it may be."""
+    if matches("personal", section, text):
+        return True
+    return not text.isascii() and matches("personal", f"chinese {section}", text)
+
+
 def _states_health(clause: str) -> bool:
-    if not matches("personal", "health", clause) or not matches("personal", "somebody", clause):
+    if not names_health(clause) or not matches("personal", "somebody", clause):
         return False
     return not matches("left_out", "question", clause)
+
+
+def names_health(text: str) -> bool:
+    """Return whether a text names something of health, whoever has it and whether it asks."""
+    return _is("health", text)
 
 
 def wish_subject(text: str) -> str:

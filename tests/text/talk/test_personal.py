@@ -17,13 +17,13 @@ def test_a_pattern_finds_its_example_and_no_counter_example(
     """A pattern of a kind makes its example one of the kind; others match only their example."""
     assert rule.pattern.search(rule.example)
     match section:
-        case "health":
+        case "health" | "chinese health":
             assert health_statement(rule.example)
             assert not health_statement(rule.counter_example)
         case "no health":
             assert not health_statement(rule.example)
             assert health_statement(rule.counter_example)
-        case "wish" | "wish for good":
+        case "wish" | "wish for good" | "chinese wish" | "chinese wish for good":
             assert is_wish(rule.example)
             assert not is_wish(rule.counter_example)
         case "once":
