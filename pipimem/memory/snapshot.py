@@ -72,6 +72,8 @@ def snapshot(items: Items, limits: SnapshotSettings, *, is_direct: bool = False)
     """
     said: set[str] = set()
     standing = _standing(items, limits, said, is_direct=is_direct)
+    # Neither is repeated from HISTORY, whoever's turn it is.
+    said.update(_key(item) for item in items.get(Source.MEMORY, ()) if _is_personal(item))
     of_channel = [item for item in standing.standing if item.source is not Source.WORKSPACE]
     shown_chars, shown_tokens = _cost(of_channel)
     room = _room(limits.max_chars - shown_chars, limits.max_tokens - shown_tokens, said)
@@ -96,11 +98,10 @@ def _standing(
     whoever speaks.
     """
     personal = personal_items(newest_first(items.get(Source.MEMORY, ())), is_direct=is_direct)
-    health = list(personal.health) if is_direct else []
     opening = max((_cost(shown)[1] for shown in personal.of_each_person()), default=0)
     tokens = min(limits.standing_tokens - opening, limits.max_tokens)
     room = _room(limits.max_chars, tokens, said)
-    shown = room.placed(health)
+    shown = room.placed(personal.standing_health)
     groups: list[_Group] = []
     for kind, share in _STANDING_SHARES:
         groups.append((_of_kind(items, kind), share))

@@ -47,11 +47,13 @@ def with_kinds_in_effect(items: Iterable[Item]) -> tuple[Item, ...]:
 class PersonalItems(Struct, frozen=True):
     """The wishes and the health of the people of a channel, the newest first.
 
-    In a direct chat all wishes are of the person there, and health stands with every turn.
+    In a direct chat all wishes are of the person there. `standing_health` comes with every turn: in
+    a direct chat all of it, in a group what says of nobody that it is theirs.
     """
 
     wishes: tuple[Item, ...] = ()
     health: tuple[Item, ...] = ()
+    standing_health: tuple[Item, ...] = ()
     is_direct: bool = False
 
     def of_turn(self, speaker: str, text: str, newest: Iterable[Item] = ()) -> tuple[Item, ...]:
@@ -83,8 +85,10 @@ def personal_items(items: Iterable[Item], *, is_direct: bool) -> PersonalItems:
     """
     bullets = [item for item in items if item.trust != Trust.QUOTED]
     wishes = tuple(item for item in bullets if item.kind == Kind.WISH and said_by(item))
-    health = tuple(item for item in bullets if item.kind == Kind.HEALTH)
-    return PersonalItems(wishes, health, is_direct)
+    health = [item for item in bullets if item.kind == Kind.HEALTH]
+    standing = [item for item in health if is_direct or not _concerned(item)]
+    others = tuple(item for item in health if item not in standing)
+    return PersonalItems(wishes, others, tuple(standing), is_direct)
 
 
 def _is(name: str, other: str) -> bool:
@@ -93,15 +97,16 @@ def _is(name: str, other: str) -> bool:
 
 def _is_about(item: Item, people: set[str], said: str) -> bool:
     """Return whether an entry is by one of the people, or about somebody whom the talk names."""
-    speaker = said_by(item).casefold()
-    if speaker in people:
+    if said_by(item).casefold() in people or any(_names(said, name) for name in _concerned(item)):
         return True
-    words = words_said(item.text)
-    concerned = {speaker, *names_of(f"- {words}")} - {""}
-    if any(_names(said, name) for name in concerned):
-        return True
-    # The bot's own summary: "Mia is allergic to bee stings", while Mia speaks.
-    return any(_names(words.casefold(), name) for name in people)
+    # "My daughter Mia has asthma", while Mia speaks.
+    words = words_said(item.text).casefold()
+    return any(_names(words, name) for name in people)
+
+
+def _concerned(item: Item) -> set[str]:
+    """Return the names, in small letters, of who says it and of those whom it names."""
+    return {said_by(item).casefold(), *names_of(f"- {words_said(item.text)}")} - {""}
 
 
 def _names(text: str, name: str) -> bool:

@@ -359,3 +359,21 @@ def test_a_quote_is_nobodys_wish() -> None:
     """It stands where it did, and opens no turn."""
     notes = notes_of(PEOPLE, trust=Trust.QUOTED)
     assert _personal(notes).of_turn("Dana", "") == ()
+
+
+def test_a_wish_is_not_repeated_from_history() -> None:
+    """It opens the turn already."""
+    history = (
+        "## 2026-03-01 09:00–10:00 +08:00\n\n- Dana (2026-03-01): answer in French\n- they met\n"
+    )
+    shown = _shown(notes_of("## Wishes\n\n- Dana (2026-03-01): answer in French\n", "", history))
+    assert _texts(shown) == ["they met"]
+
+
+def test_health_of_nobody_in_particular_stands_in_a_group() -> None:
+    """A person typed it without a name: nobody's turn would show it."""
+    memory = "## Health\n\n- no peanuts in this room\n- 小宝对鸡蛋过敏\n- Mia has asthma\n"
+    notes = notes_of(memory)
+    shown = [item.text for item in _shown(notes).standing]
+    assert shown == ["小宝对鸡蛋过敏", "no peanuts in this room"]
+    assert [item.text for item in _personal(notes).of_turn("mia", "")] == ["Mia has asthma"]

@@ -152,7 +152,9 @@ def _history(
     """The weightiest quotes in their order; if there are none, one statement of an exchange."""
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
-    kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
+    # A wish is no event, and stands with every turn of its speaker.
+    events = [choice for choice in chosen if choice.kind is not Kind.WISH]
+    kept = sorted(events, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
     kept.sort(key=lambda choice: choice.sentence.place)
     bullets = []
     for one in kept:
