@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pipimem.notes.headings import kind_of, personal_kind
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Move, Target, Trust
+from pipimem.notes.operations import Add, Decision, Move, Operation, Supersede, Target, Trust
 from pipimem.recall.items import Item, said_by
 from pipimem.text.characters import has_han
 from pipimem.text.quotes import words_said
@@ -135,6 +135,23 @@ def older_wishes(notes: Notes, text: str, speaker: str) -> list[Target]:
         if older.casefold() != said.casefold() and wish_subject(older) == subject:
             found.append(entry.target)
     return found
+
+
+def in_place_of_older_wishes(decision: Decision, notes: Notes) -> Decision:
+    """Return a decision that adds a wish as one that replaces its speaker's older one, if any."""
+    operations: list[Operation] = []
+    for add in decision.operations:
+        older: list[Target] = []
+        if isinstance(add, Add) and add.kind is Kind.WISH and add.evidence.speaker:
+            older = older_wishes(notes, add.text, add.evidence.speaker)
+        if not isinstance(add, Add) or not older:
+            operations.append(add)
+            continue
+        newer = Supersede(
+            tuple(older), add.text, add.trust, add.evidence, "a newer wish", add.kind, add.expires
+        )
+        operations.append(structs.replace(newer, is_newer=True))
+    return structs.replace(decision, operations=tuple(operations))
 
 
 def moves_to_own_heading(notes: Notes) -> Iterator[Move]:

@@ -6,7 +6,12 @@ from dataclasses import replace
 
 from msgspec import structs
 from pipimem.memory.promote import promoted
-from pipimem.memory.wishes_and_health import moves_to_own_heading, older_wishes
+from pipimem.memory.remember import remembered
+from pipimem.memory.wishes_and_health import (
+    in_place_of_older_wishes,
+    moves_to_own_heading,
+    older_wishes,
+)
 from pipimem.notes.apply import applied
 from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Ledger, Record
@@ -116,3 +121,11 @@ def test_tidying_moves_wishes_and_health_under_their_heading(trust: Trust) -> No
 def test_what_a_person_typed_or_cited_is_moved_by_a_person(trust: Trust) -> None:
     """No tidying touches it."""
     assert list(moves_to_own_heading(notes_of(OLD, trust=trust))) == []
+
+
+def test_a_wish_that_somebody_asks_to_remember_replaces_the_older_one() -> None:
+    """By the same person and on the same subject; else it is added."""
+    for speaker, kind in (("Dana", Supersede), ("Ida", Add)):
+        decision = remembered("answer in German", Kind.WISH, NOW, speaker=speaker)
+        [operation] = in_place_of_older_wishes(decision, wishes()).operations
+        assert isinstance(operation, kind)
