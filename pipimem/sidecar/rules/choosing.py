@@ -187,6 +187,8 @@ _CONCRETE = {
     "vital": 1.5,
     "sum": 1.0,
 }
+# "Migraines, with aura": a note to oneself that does not say whose they are.
+_NAMES_HEALTH = 1.5
 _CHANGES = {"change": 1.0, "done": 0.8, "repaired": 0.8}
 _EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0, "hyperbole": 2.5}
 _LIGHTER = {"tentative": 1.5, "conditional": 1.0, "you": 1.0, "vague": 1.5, "points": 0.8}
@@ -244,6 +246,7 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
         kind, weight = Kind.IDENTITY, _SURE + _WORTH_MORE[Kind.IDENTITY]
     said = _MARKS.sub("", text) if sentence.answers else sentence.text
     weight += _sum("concrete", _CONCRETE, said) + _sum("changes", _CHANGES, text)
+    weight += _NAMES_HEALTH if names_health(said) else 0.0
     weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
     specific = len(_specific(text, words))
     weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
@@ -353,7 +356,7 @@ def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
 def _comes_first(choice: Choice) -> bool:
     """Whether it is kept however short room is: asked for, somebody's health, a sum of money."""
     said = choice.sentence
-    if said.asked or choice.kind in (Kind.WISH, Kind.HEALTH):
+    if said.asked or choice.kind is Kind.WISH or names_health(said.text):
         return True
     return any(matches("concrete", one, said.text) for one in ("sum", "vital"))
 
