@@ -94,10 +94,18 @@ class EmbedderSettings:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotSettings:
-    """How much the first turn of a session is shown."""
+    """How much the first turn of a session is shown, and how much comes with every turn.
+
+    `standing_tokens` are for what comes with every turn: the standing part, and in front of what a
+    message needs the speaker's wishes and health. Wishes and health are never cut; the rest gives
+    way. The first turn has `max_tokens` for the channel, the standing part included, and
+    `workspace_tokens` for the memory that all channels share.
+    """
 
     max_chars: int = 3000
     max_tokens: int = 1400
+    standing_tokens: int = 700
+    workspace_tokens: int = 500
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from pipimem.notes.operations import (
     Confirm,
     Decision,
     Doubt,
-    Evidence,
     Invalidate,
     Move,
     Supersede,
@@ -187,12 +186,13 @@ def taken_out(notes: Notes, names: Sequence[str]) -> Decision:
 def rated(notes: Notes, name: str, now: datetime, *, helpful: bool) -> Decision:
     """The decision that an entry was of help, which ends its probation, or that it was of none.
 
-    What a model inferred is on probation then; what a person typed or asked for stays as it is.
-    Raises `NothingFound` for an unknown id.
+    What was of help counts as recalled once more. What was of none is on probation: it ranks lower,
+    and goes if a model inferred it; what a person typed stays as it is. Raises `NothingFound` for
+    an unknown id.
     """
     (entry,) = entries_of(notes, [name])
     if helpful:
-        confirm = Confirm(entry.target, Evidence())
+        confirm = Confirm(entry.target, was_helpful=True)
         return Decision("feedback", Author.PERSON, (confirm,), why="it was of help")
     doubt = Doubt(entry.target, now + timedelta(days=_DOUBTED_DAYS))
     return Decision("feedback", Author.PERSON, (doubt,), why="it was of no help")

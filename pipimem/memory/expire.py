@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta
 from functools import cache
 
 from pipimem import resources
+from pipimem.memory.wishes_and_health import kind_in_effect
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
@@ -17,8 +18,9 @@ from pipimem.notes.operations import Author, Decision, Invalidate, Trust
 from pipimem.text.dates.bounds import aware, end_of, later
 from pipimem.text.markdown.lines import cut, split_lines
 
-# Days after which an inferred entry that nobody asks for is stale. Constraints and decisions hold
-# until somebody says otherwise, and what stands under a heading of people's own is theirs to judge.
+# Days after which an inferred entry that nobody asks for is stale. Constraints, decisions, wishes
+# and health hold until somebody says otherwise, and what stands under a heading of people's own is
+# theirs to judge.
 _DAYS: Mapping[Kind | None, int] = {
     Kind.IDENTITY: 365,
     Kind.PREFERENCE: 365,
@@ -88,9 +90,14 @@ def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetim
         # The end of the last day it holds, where people read the clock now.
         end = end_of(date.fromisoformat(record.expires), now.tzinfo)
         yield end, f"{_DATED} {record.expires}"
+    # Wishes and health hold until somebody says otherwise, under whatever heading they stand, and
+    # a mark of a person's keeps any entry.
+    kind = kind_in_effect(entry.text, kind_of(entry.section), record.trust)
+    if kind in (Kind.WISH, Kind.HEALTH) or is_pinned(entry.text):
+        return
     if not record.probation_until:
         yield from _stale(entry, record)
-    elif not record.recalls:
+    elif not record.recalls and record.trust is not Trust.EXPLICIT:
         end = aware(datetime.fromisoformat(record.probation_until))
         yield end, "its probation ended without a recall"
 
@@ -101,7 +108,7 @@ def _stale(entry: Entry, record: Record) -> Iterator[tuple[datetime, str]]:
     times = [when for when in (record.when, record.learnt, record.recalled) if when]
     if record.trust is not Trust.INFERRED or kind not in _DAYS or not times:
         return
-    if record.recalls < _PROVED and not is_pinned(entry.text):
+    if record.recalls < _PROVED:
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
         seen = max(aware(datetime.fromisoformat(when)) for when in times)
         yield (

@@ -13,6 +13,7 @@ from pipimem.memory.masked import SAYS_PRIVATE
 from pipimem.memory.prompt_memory import targets
 from pipimem.memory.remember import named_end
 from pipimem.memory.second_voice import seconded_by
+from pipimem.memory.wishes_and_health import older_wishes
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
@@ -126,13 +127,19 @@ class _Candidate(Struct, frozen=True):
         """What it is written with."""
         if self.item.quote_reason:
             return Trust.QUOTED
-        return Trust.EXPLICIT if self.item.explicit and self.is_from_user else Trust.INFERRED
+        is_asked_for = self.item.explicit or self.item.kind is Kind.WISH
+        return Trust.EXPLICIT if is_asked_for and self.is_from_user else Trust.INFERRED
 
     @property
     def is_durable(self) -> bool:
         """Whether it is written for good; what only the bot or a tool said never is at once."""
         is_sure = self.item.necessity == "high" and self.item.confidence >= _SURE
-        return self.is_from_user and (self.item.explicit or is_sure)
+        return self.is_from_user and (self.is_certain or is_sure)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is kept whatever a model thinks of its necessity."""
+        return self.item.explicit or self.item.kind in (Kind.WISH, Kind.HEALTH)
 
     @property
     def is_probable(self) -> bool:
@@ -189,7 +196,7 @@ def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int)
     if has_mark(item.text):
         return SAYS_PRIVATE
     compared = [one for one in sources if one.role != "assistant"]
-    if is_copy(item.text, compared) and not item.explicit:
+    if not candidate.is_certain and is_copy(item.text, compared):
         return "copies a message word for word"
     if candidate.is_durable or (candidate.is_probable and probations):
         return ""
@@ -239,6 +246,8 @@ def _replaced(
             kept.append(f"not replaced, {reason}: {redacted(entry.text)[:80]}")
         else:
             replaced.append(entry.target)
+    if candidate.trust is Trust.EXPLICIT and candidate.item.kind is Kind.WISH:
+        replaced += older_wishes(notes, candidate.text, candidate.evidence.speaker)
     return replaced, kept
 
 

@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 
 from msgspec import Struct
 
 from pipimem.memory.prompt_memory import STALE_DAYS, days_past
+from pipimem.memory.wishes_and_health import personal_items
 from pipimem.notes.kinds import STANDING, Kind
 from pipimem.notes.operations import Trust
 from pipimem.recall.budget import BlockBudget
-from pipimem.recall.items import Item, Source
+from pipimem.recall.items import Item, Source, said_by
+from pipimem.settings import SnapshotSettings
 from pipimem.text.quotes import words_said
+from pipimem.text.words.similarity import shared_words
 
-# It comes with every turn, so it is to cost little.
-_STANDING_TOKENS = 600
-# The workspace's shared background has room of its own, so that it cannot crowd out the channel's
-# memory.
-_WORKSPACE_TOKENS = 500
-# Of a memory that does not fit as a whole most has nothing to do with what the session is about:
-# what a message needs is recalled for it. Of 60 questions about one conversation as many have their
-# evidence in a turn with 400, 250 and 150 tokens; 250 hold the state of things.
-_REST_OF_LARGE_TOKENS = 250
 # What each may take before all others had theirs; then they take what is left, in this order.
-_STANDING_SHARES = ((Kind.CONSTRAINT, 0.4), (Kind.PREFERENCE, 0.25), (Kind.IDENTITY, 0.15))
-_STANDING_SHARE_OF_WORKSPACE = 0.2
+_STANDING_SHARES = (
+    (Kind.CONSTRAINT, 0.35),
+    (Kind.WISH, 0.15),
+    (Kind.IDENTITY, 0.15),
+    (Kind.PREFERENCE, 0.2),
+)
+_STANDING_SHARE_OF_WORKSPACE = 0.15
+_PERSONAL = (Kind.WISH, Kind.HEALTH)
 _SESSION = (
     "Session Title",
     "Current State",
@@ -38,8 +38,6 @@ _SESSION = (
 _KINDS_OF_SESSION = {"Constraints": Kind.CONSTRAINT, "Decisions": Kind.DECISION}
 # History is long; its newest bullets say where things were left.
 _NEWEST_BULLETS = 8
-# So many that do not fit or are stale, and no other is tried.
-_PASSED_OVER = 20
 
 Items = Mapping[Source, Sequence[Item]]
 _Group = tuple[list[Item], float]
@@ -57,44 +55,60 @@ class Snapshot(Struct, frozen=True):
     left_out: int = 0
 
 
-def standing_part(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
-    """Constraints, preferences, and who is who: the channel's, and what all channels share."""
-    return _standing(items, max_chars, max_tokens, set())
+def standing_part(items: Items, limits: SnapshotSettings, *, is_direct: bool = False) -> Snapshot:
+    """Return health (of a direct chat), constraints, wishes of all, who is who, and preferences.
+
+    Of the channel, and of what all channels share. Health is never left out.
+    """
+    return _standing(items, limits, set(), is_direct=is_direct)
 
 
-def snapshot(items: Items, max_chars: int, max_tokens: int) -> Snapshot:
-    """The memory as far as it fits, the most binding first; whole items only, a sentence once.
+def snapshot(items: Items, limits: SnapshotSettings, *, is_direct: bool = False) -> Snapshot:
+    """Return the memory as far as it fits, the most binding first; a sentence once.
 
-    Every kind has its share before the others take what is left, so that a long list of decisions
-    cannot push out the state of things.
+    Whole items only. Every kind has its share before the others take what is left, so that a long
+    list of decisions cannot push out the state of things. A person's wishes, and health in a group,
+    come with the turns of those whom they concern.
     """
     said: set[str] = set()
-    standing = _standing(items, max_chars, max_tokens, said)
+    standing = _standing(items, limits, said, is_direct=is_direct)
+    # Neither is repeated from HISTORY, whoever's turn it is.
+    said.update(_key(item) for item in items.get(Source.MEMORY, ()) if _is_personal(item))
     of_channel = [item for item in standing.standing if item.source is not Source.WORKSPACE]
     shown_chars, shown_tokens = _cost(of_channel)
-    tokens = max_tokens - shown_tokens
-    if _is_large(items, max_chars):
-        tokens = min(tokens, _REST_OF_LARGE_TOKENS)
-    room = _room(max_chars - shown_chars, tokens, said)
+    room = _room(limits.max_chars - shown_chars, limits.max_tokens - shown_tokens, said)
     room.newest = _newest(items)
     rest = room.filled(_rest(items))
     of_workspace = [item for item in standing.standing if item.source is Source.WORKSPACE]
-    shared = _room(max_chars, _WORKSPACE_TOKENS - _cost(of_workspace)[1], said)
+    shared_tokens = limits.workspace_tokens - _cost(of_workspace)[1]
+    shared = _room(limits.max_chars, shared_tokens, said)
     rest += shared.filled([(list(items.get(Source.WORKSPACE, ())), 1.0)])
     notes = (items.get(source, ()) for source in Source if source is not Source.LOG)
-    left_out = _unsaid(itertools.chain(*notes), said)
+    others = (item for item in itertools.chain(*notes) if not _is_personal(item))
+    left_out = _unsaid(others, said)
     return Snapshot(standing.standing, standing.standing_left_out, tuple(rest), left_out)
 
 
-def _standing(items: Items, max_chars: int, max_tokens: int, said: set[str]) -> Snapshot:
-    """The standing part; what it shows is put into `said`."""
-    room = _room(max_chars, min(_STANDING_TOKENS, max_tokens), said)
+def _standing(
+    items: Items, limits: SnapshotSettings, said: set[str], *, is_direct: bool
+) -> Snapshot:
+    """Return the standing part; what it shows is put into `said`.
+
+    Its room is what the largest opening of a recalled block leaves, so that its bytes are the same
+    whoever speaks.
+    """
+    personal = personal_items(newest_first(items.get(Source.MEMORY, ())), is_direct=is_direct)
+    opening = max((_cost(shown)[1] for shown in personal.of_each_person()), default=0)
+    tokens = min(limits.standing_tokens - opening, limits.max_tokens)
+    room = _room(limits.max_chars, tokens, said)
+    shown = room.placed(personal.standing_health)
     groups: list[_Group] = []
     for kind, share in _STANDING_SHARES:
         groups.append((_of_kind(items, kind), share))
-    shared = [item for item in items.get(Source.WORKSPACE, ()) if item.kind in STANDING]
+    kinds = (*STANDING, *_PERSONAL)
+    shared = [item for item in items.get(Source.WORKSPACE, ()) if item.kind in kinds]
     groups.append((shared, _STANDING_SHARE_OF_WORKSPACE))
-    shown = room.filled(groups)
+    shown += room.filled(groups)
     known = itertools.chain(*(group for group, _ in groups))
     return Snapshot(tuple(shown), _unsaid(known, said))
 
@@ -113,12 +127,17 @@ def _rest(items: Items) -> list[_Group]:
     others = [item for item in memory if not item.awaits_second_voice and not _has_a_pile(item)]
     history = list(items.get(Source.HISTORY, ()))[-_NEWEST_BULLETS:]
     return [
-        (_newest_first(waiting), 0.2),
+        (newest_first(waiting), 0.2),
         (_of_kind(items, Kind.DECISION), 0.25),
         (_of_kind(items, Kind.OPEN_LOOP), 0.2),
         (session, 0.35),
-        (_newest_first([*others, *history]), 0.2),
+        (newest_first([*others, *history]), 0.2),
     ]
+
+
+def _is_personal(item: Item) -> bool:
+    """Return whether an item comes with the turns of those whom it concerns."""
+    return item.kind in _PERSONAL and item.trust != Trust.QUOTED
 
 
 def _has_a_pile(item: Item) -> bool:
@@ -126,7 +145,7 @@ def _has_a_pile(item: Item) -> bool:
 
     A quote does not, whatever heading a person has moved it to.
     """
-    piles = (*STANDING, Kind.DECISION, Kind.OPEN_LOOP)
+    piles = (*STANDING, *_PERSONAL, Kind.DECISION, Kind.OPEN_LOOP)
     return item.kind in piles and item.trust != Trust.QUOTED
 
 
@@ -138,10 +157,12 @@ def _of_kind(items: Items, kind: Kind) -> list[Item]:
     memory = [item for item in items.get(Source.MEMORY, ()) if item.kind == kind]
     # A quote binds nobody, wherever a person has moved it.
     memory = [item for item in memory if item.trust != Trust.QUOTED]
-    return [*_newest_first(memory), *session]
+    if kind is Kind.WISH:  # those of a person come with that person's turns
+        memory = [item for item in memory if not said_by(item)]
+    return [*newest_first(memory), *session]
 
 
-def _newest_first(items: Sequence[Item]) -> list[Item]:
+def newest_first(items: Sequence[Item]) -> list[Item]:
     """By the time they were said; one without a time is as new as the one above it."""
     times: list[float] = []
     for item in items:
@@ -166,17 +187,6 @@ def _is_stale(item: Item, newest: datetime | None) -> bool:
     return days_past(item.kind, item.text, item.when, newest.date()) > STALE_DAYS
 
 
-def _is_large(items: Items, max_chars: int) -> bool:
-    """Whether the channel's memory is surely more than there is room for."""
-    chars = 0
-    for source in (Source.SESSION, Source.MEMORY, Source.HISTORY):
-        for item in items.get(source, ()):
-            chars += len(item.text)
-            if chars > max_chars:
-                return True
-    return False
-
-
 def _key(item: Item) -> str:
     """What a sentence is known by, wherever and by whom it is repeated on whatever day."""
     return " ".join(words_said(item.text).casefold().split()).rstrip(".。!！")
@@ -192,45 +202,84 @@ def _cost(items: Sequence[Item]) -> tuple[int, int]:
 
 
 def _room(max_chars: int, max_tokens: int, said: set[str]) -> _Room:
-    return _Room(BlockBudget(max_chars, max_tokens, dated=False), said)
+    return _Room(BlockBudget(max_chars, max_tokens, dated=False), said, max_tokens)
+
+
+def _may_overrule(newer: Item, older: Item) -> bool:
+    """Return whether a longer text has a word of an older one that means something."""
+    said = words_said(newer.text).replace("\n", " ")
+    return shared_words([words_said(older.text)], said)[0] > 0
 
 
 class _Room(Struct):
-    """What is left for one block, and the sentences it need not say.
+    """What is left for one block of `whole` tokens, and the sentences it need not say.
 
     With `newest`, the time of the newest entry, it has none for plans that were stale by then.
     """
 
     budget: BlockBudget
     said: set[str]
+    whole: int
     newest: datetime | None = None
 
+    def placed(self, items: Iterable[Item]) -> list[Item]:
+        """Return the items, each sentence once, whether there is room for them or not."""
+        placed: list[Item] = []
+        for item in items:
+            if _key(item) not in self.said:
+                self.said.add(_key(item))
+                placed.append(item)
+        self.budget.take(placed)
+        return placed
+
     def filled(self, groups: Sequence[_Group]) -> list[Item]:
-        """What fits of the groups in their order: of each its share, then what is left to take."""
+        """Return what fits of the groups in their order: of each its share, then what is left."""
         chosen: list[list[Item]] = []
-        whole = self.budget.tokens
+        whole = max(0, self.budget.tokens)
         for group, share in groups:
-            chosen.append(self._taken(group, int(whole * share)))
+            chosen.append(self._share(group, int(whole * share)))
         found: list[Item] = []
         for (group, _), first in zip(groups, chosen, strict=True):
             found += first
-            found += self._taken(group, self.budget.tokens)
+            found += self._remainder(group)
         return found
 
-    def _taken(self, group: Iterable[Item], tokens: int) -> list[Item]:
-        """The items of a group that fit into a share of the tokens, and were not said yet."""
+    def _share(self, group: Iterable[Item], tokens: int) -> list[Item]:
+        """Return the first items of a group that fit into a share of the tokens.
+
+        The first may be larger than the share. Nothing is passed over here: what comes behind is
+        older, and may have been overruled by what has no room.
+        """
         taken: list[Item] = []
-        passed_over = 0
         end = max(0, self.budget.tokens - tokens)
-        for item in group:
-            if passed_over == _PASSED_OVER or self.budget.tokens <= end:
+        for item in self._unsaid(group):
+            if not self.budget.takes(item, end if taken else 0):
                 break
-            key = _key(item)
-            if key in self.said:
-                continue
-            if not _is_stale(item, self.newest) and self.budget.takes(item, end):
-                self.said.add(key)
-                taken.append(item)
-            else:
-                passed_over += 1
+            self.said.add(_key(item))
+            taken.append(item)
         return taken
+
+    def _remainder(self, group: Iterable[Item]) -> list[Item]:
+        """Return the items of a group that fit into what is left, up to the first that does not.
+
+        An item that would not fit into the empty block is passed over, with what it may overrule.
+        """
+        taken: list[Item] = []
+        too_long: list[Item] = []
+        for item in self._unsaid(group):
+            if any(_may_overrule(newer, item) for newer in too_long):
+                continue
+            if self.budget.takes(item):
+                self.said.add(_key(item))
+                taken.append(item)
+            elif _cost([item])[1] > self.whole:
+                too_long.append(item)
+            else:
+                break
+        return taken
+
+    def _unsaid(self, group: Iterable[Item]) -> Iterator[Item]:
+        """Yield the items that are neither said nor stale."""
+        for item in group:
+            if _key(item) not in self.said and not _is_stale(item, self.newest):
+                yield item

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from pipimem.memory.prompt_memory import known, newest_within, targets
+from pipimem.memory.wishes_and_health import moves_to_own_heading
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import EVENTS
@@ -42,6 +43,8 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
     operations = _operations(await answered(assistant, task, Tidied, call), notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
+    taken = {target for op in operations for target in targets_of(op)}
+    operations += [op for op in moves_to_own_heading(notes) if op.target not in taken]
     return Decision(
         "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
     )

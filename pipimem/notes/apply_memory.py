@@ -125,8 +125,10 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     was = record
     if op.trust and was.trust is Trust.QUOTED:
         record = replace(was, trust=op.trust, quote_reason="")
+    if op.was_helpful:
+        record = replace(record, recalls=record.recalls + 1)
     is_known = set(op.evidence.sources) <= set(was.sources) and record.trust is was.trust
-    if is_known and not record.probation_until:
+    if is_known and not record.probation_until and not op.was_helpful:
         return ""
     sources = tuple(dict.fromkeys((*record.sources, *op.evidence.sources)))
     learnt = max(record.learnt, _stamp(op.evidence.learnt or op.evidence.when))
@@ -143,13 +145,16 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
 
 
 def doubt(work: AppliedDraft, op: Doubt) -> str:
-    """Puts an inferred entry on probation; one recall within it ends that."""
+    """Put an entry on probation, which one recall ends.
+
+    It ranks lower, and expires if it was inferred. What a person typed stays as it is.
+    """
     entry = work.notes.find(op.target)
     if entry is None:
         return _NOT_THERE
     record = work.notes.record(entry.id)
-    if record is None or record.trust is not Trust.INFERRED:
-        return "a person typed it or asked for it"
+    if record is None or record.trust not in (Trust.INFERRED, Trust.EXPLICIT):
+        return "a person typed it, or it is somebody's words"
     until = _stamp(op.probation_until)
     work.records[entry.id] = replace(record, probation_until=until, recalls=0)
     work.changes.append(

@@ -11,6 +11,7 @@ from pipimem.notes.kinds import Kind
 from pipimem.resources import sections
 from pipimem.text.characters import has_han, is_chinese
 from pipimem.text.dates.bounds import aware, local
+from pipimem.text.talk.personal import health_statement, is_wish
 
 K = TypeVar("K")
 
@@ -36,6 +37,16 @@ _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?
 def kind_of(section: str) -> Kind | None:
     """The kind a heading stands for, `None` for a heading of people's own."""
     return _KIND_OF.get(section.strip().casefold())
+
+
+def personal_kind(text: str, *, in_question: bool = False) -> Kind | None:
+    """Return `WISH` or `HEALTH` for a text of that kind, `None` for any other.
+
+    Of a question a wish must say that it holds for good, and health is what stands in front of it.
+    """
+    if is_wish(text, in_question=in_question):
+        return Kind.WISH
+    return Kind.HEALTH if health_statement(text) else None
 
 
 def section_of(title: str) -> str | None:

@@ -115,18 +115,21 @@ class Invalidate(Struct, frozen=True):
 class Confirm(Struct, frozen=True):
     """An entry was said or used again: its probation ends, its file is untouched.
 
-    A quote has the `trust` from then on, if one is given: it has its second voice.
+    A quote has the `trust` from then on, if one is given: it has its second voice. What
+    `was_helpful` counts as recalled once more.
     """
 
     target: Target
     evidence: Evidence = Evidence()
     trust: Trust | None = None
+    was_helpful: bool = False
 
 
 class Doubt(Struct, frozen=True):
-    """An inferred entry was of no help: its recalls count no more, and it is on probation again.
+    """An entry was of no help: its recalls count no more, and it is on probation again.
 
-    One that a person typed or asked for is left as it is.
+    What somebody asked for ranks lower until it is recalled, and does not expire. What a person
+    typed, or is kept as a quote, is left as it is.
     """
 
     target: Target

@@ -48,7 +48,7 @@ ANSWERED_BY: dict[Intent, frozenset[str]] = {
     Intent.DECISIONS: frozenset(("Decisions", Kind.DECISION)),
     Intent.ERRORS: frozenset(("Errors & Corrections", Kind.LESSON)),
     Intent.HISTORY: frozenset(("Worklog", Source.HISTORY)),
-    Intent.PREFERENCES: frozenset((Kind.PREFERENCE,)),
+    Intent.PREFERENCES: frozenset((Kind.PREFERENCE, Kind.WISH, Kind.HEALTH)),
 }
 
 

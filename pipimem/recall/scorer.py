@@ -27,6 +27,8 @@ _SESSION_PRIORITY: Mapping[str, float] = {
     "Session Title": 13,
 }
 _MEMORY_PRIORITY: Mapping[str, float] = {
+    Kind.WISH: 11,
+    Kind.HEALTH: 11,
     Kind.CONSTRAINT: 11,
     Kind.DECISION: 11,
     Kind.PREFERENCE: 10,

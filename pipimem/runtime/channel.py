@@ -222,7 +222,7 @@ class Channel:
             notes = await self._turn_recall.ready()
             await self._turn_recall.wait_for_transcript()
             shown = with_copies(self._shown if self.keeps_context else ())
-            opening = await self._turn_recall.opening(notes, shown, first=self._fresh)
+            opening = await self._turn_recall.opening(message, notes, shown)
             shown = with_copies(opening.ids) | shown
             seen = Seen(visible, self.keeps_context, shown, opening.words)
             found = await self._turn_recall.recalled(

@@ -29,6 +29,7 @@ from pipimem.memory.entry_changes import (
 from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.memory.remember import remembered
 from pipimem.memory.trust import is_group
+from pipimem.memory.wishes_and_health import in_place_of_older_wishes
 from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
@@ -139,7 +140,8 @@ class ChannelNotes:
                 text, Kind(kind), speaker, until, notes.ledger, as_quote=as_quote
             )
             if not supersedes:
-                return unless_it_stands(decision, notes, self._access.clock.now())
+                decision = unless_it_stands(decision, notes, self._access.clock.now())
+                return in_place_of_older_wishes(decision, notes)
             return superseding(decision, notes, supersedes, Kind(kind))
 
         return await self._changed(decided)

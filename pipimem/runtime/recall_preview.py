@@ -119,6 +119,8 @@ class RecallByHand:
         notes = service.notes()
         opening = service.opening(first=message.first)
         service.transcript_recall.warm()
+        personal = service.personal_items(message.query, message.speaker)
+        opening = opening.with_personal(personal, notes)
         found = service.recalled(
             message.query,
             message.time,

@@ -18,13 +18,14 @@ from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import limits_of
 from pipimem.recall.index import Index, IndexSync, TokenCache
+from pipimem.recall.items import Item, message_item
 from pipimem.recall.query import Query, refined
 from pipimem.recall.ranking import FLOOR
 from pipimem.recall.recall import Recall, found_for, no_timing
 from pipimem.recall.vectors import FAR_FROM_ALL, Nearness, Vectors
 from pipimem.runtime.debug_lines import timings_wanted
 from pipimem.runtime.embeddings import Embeddings
-from pipimem.runtime.transcript_recall import Seen, TranscriptRecall
+from pipimem.runtime.transcript_recall import STILL_SEEN, Seen, TranscriptRecall
 from pipimem.runtime.turns import Opening, Openings
 from pipimem.runtime.vocabulary import Vocabulary
 from pipimem.settings import RecallSettings, SecretSettings, SnapshotSettings
@@ -190,7 +191,20 @@ class RecallService:
     def opening(self, *, first: bool) -> Opening:
         """What a turn begins with, by the notes as last read; on the `first` the whole snapshot."""
         state = self._loaded_state()
-        return self._openings.made(state.notes, state.index_sync.index, first=first)
+        notes, index = state.notes, state.index_sync.index
+        return self._openings.made(notes, index, first=first, is_direct=notes.is_direct)
+
+    def personal_items(self, text: str, speaker: str) -> tuple[Item, ...]:
+        """Return what opens the recalled block of a message: wishes and health.
+
+        Call it after `opening`, by whose notes it is chosen.
+        """
+        personal = self._openings.personal
+        if personal.is_direct or not personal.health:
+            return personal.of_turn(speaker, text)
+        transcript = self.store.transcript
+        newest = transcript.window(max(0, transcript.last_number - STILL_SEEN))
+        return personal.of_turn(speaker, text, map(message_item, newest))
 
     def recalled(
         self,

@@ -172,7 +172,7 @@ def _archive_items(store: ChannelStore) -> tuple[Item, ...]:
 
 
 # What a host that rebuilds its prompt usually still shows the model of the conversation.
-_STILL_SEEN = 10
+STILL_SEEN = 10
 # A message that the host names is looked for among so many of the newest; each is a read.
 _LOOKED_BACK = 200
 # A message that comes in while somebody asks takes less than this.
@@ -360,7 +360,7 @@ class TranscriptRecall:
             if slot is not None:
                 return slot
             self._unknown_id = seen.since
-        oldest = self.store.transcript.last_number - _STILL_SEEN
+        oldest = self.store.transcript.last_number - STILL_SEEN
         if seen.keeps_context:
             oldest = ledger.epoch_start
         return max(oldest, self._session_start) - _slots_after(search)

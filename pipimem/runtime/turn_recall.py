@@ -138,17 +138,20 @@ class TurnRecall:
         unknown = self.service.transcript_recall.unknown_id()
         return _UNKNOWN_ID.format(unknown) if unknown else ""
 
-    async def opening(self, notes: Notes, shown: Set[str], *, first: bool) -> Opening:
+    async def opening(self, message: Turn, notes: Notes, shown: Set[str]) -> Opening:
         """What a turn begins with; in a thread where that was not made of these notes yet.
 
         What was `shown`, and the model still holds, is left out but of the `first` turn.
         """
+        first = message.first
         opening = self.service.known_opening(first=first)
         if opening is None:
             opening = await to_thread.run_sync(partial(self.service.opening, first=first))
-        if first or not shown:
-            return opening
-        return Opening() if opening.ids <= shown else opening.without(shown, notes)
+        personal = self.service.personal_items(message.query, message.speaker)
+        if not first and shown:
+            opening = Opening() if opening.ids <= shown else opening.without(shown, notes)
+            personal = tuple(item for item in personal if item.id not in shown)
+        return opening.with_personal(personal, notes)
 
     async def recalled(
         self,

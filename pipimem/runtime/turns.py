@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from pipimem.memory.requests import MemoryRequest
-from pipimem.memory.snapshot import Snapshot, snapshot, standing_part
+from pipimem.memory.snapshot import Snapshot, newest_first, snapshot, standing_part
+from pipimem.memory.wishes_and_health import PersonalItems, personal_items, with_kinds_in_effect
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
 from pipimem.recall.budget import context_block
@@ -31,7 +32,7 @@ class Opening(Struct, frozen=True):
     """The text of one block or two, and what stands in it.
 
     `ids` are those of the items, `words` what was said in them, `sources` the messages that they
-    rest on.
+    rest on. `personal` opens the recalled block: wishes and health of those whom a turn concerns.
     """
 
     text: str = ""
@@ -39,45 +40,76 @@ class Opening(Struct, frozen=True):
     ids: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     sources: tuple[str, ...] = ()
+    personal: tuple[Item, ...] = ()
 
     def without(self, shown: Set[str], notes: Notes) -> Opening:
         """What of it was not shown before, in one block."""
         fresh = tuple(item for item in self.items if item.id not in shown)
         return _opening(fresh, [context_block(fresh, notes.key, dated=False)], notes)
 
+    def with_personal(self, items: Sequence[Item], notes: Notes) -> Opening:
+        """Return the opening with what opens the recalled block of one turn."""
+        if not items:
+            return self
+        added = _opening(tuple(items), (), notes)
+        return structs.replace(
+            self,
+            ids=self.ids | added.ids,
+            words=self.words | added.words,
+            sources=tuple(dict.fromkeys((*self.sources, *added.sources))),
+            personal=added.items,
+        )
+
+
+class _Made(Struct, frozen=True):
+    """What was made of the notes of a time."""
+
+    notes: Notes | None = None
+    is_direct: bool = False
+    openings: Mapping[bool, Opening] = {}
+    personal: PersonalItems = PersonalItems()
+
 
 @dataclass(slots=True)
 class Openings:
     """What turns begin with by the notes of a time: in a session's first turn, and later.
 
-    Another thread may read while one is made: the pair is replaced as a whole.
+    Another thread may read while one is made: all is replaced as a whole.
     """
 
     limits: SnapshotSettings
     own: SecretSettings = NO_LIST
-    _made: tuple[Notes | None, Mapping[bool, Opening]] = (None, {})
+    _made: _Made = field(default_factory=_Made)
 
     def known(self, notes: Notes, *, first: bool) -> Opening | None:
         """The one that was made of these notes before; costs nothing."""
-        made_of, made = self._made
-        return made.get(first) if made_of is notes else None
+        return self._made.openings.get(first) if self._made.notes is notes else None
 
-    def made(self, notes: Notes, index: Index, *, first: bool) -> Opening:
+    @property
+    def personal(self) -> PersonalItems:
+        """The wishes and health of the notes of which an opening was made last."""
+        return self._made.personal
+
+    def made(self, notes: Notes, index: Index, *, first: bool, is_direct: bool) -> Opening:
         """Made of the notes and the index of them, on the `first` turn the whole snapshot."""
         known = self.known(notes, first=first)
-        if known is not None:
+        if known is not None and self._made.is_direct is is_direct:
             return known
         items = {source: masked_items(index.items(source), self.own) for source in Source}
+        for source in (Source.MEMORY, Source.WORKSPACE):
+            items[source] = with_kinds_in_effect(items[source])
         shown = snapshot if first else standing_part
-        opening = _opening_of(shown(items, self.limits.max_chars, self.limits.max_tokens), notes)
-        made_of, made = self._made
-        others = made if made_of is notes else {}
-        self._made = notes, {**others, first: opening}
+        opening = _opening_of(shown(items, self.limits, is_direct=is_direct), notes)
+        made = self._made
+        others = made.openings if made.notes is notes and made.is_direct is is_direct else {}
+        newest_items = newest_first(items[Source.MEMORY])
+        personal = personal_items(newest_items, is_direct=is_direct)
+        self._made = _Made(notes, is_direct, {**others, first: opening}, personal)
         return opening
 
     def drop(self) -> None:
         """Forgets them; they are made again."""
-        self._made = None, {}
+        self._made = _Made()
 
 
 def _opening_of(shown: Snapshot, notes: Notes) -> Opening:
@@ -121,11 +153,13 @@ user's latest words, the user is right."""
 class Turn:
     """One user message on its way to the model.
 
-    `standing` is what holds whatever is asked, to go right behind the system prompt: constraints,
-    preferences, who is who; the same bytes while memory is unchanged. On the `first` turn of a
-    session the rest of the snapshot follows it. `recalled` is what this message needs, to go
-    before it. Both are fenced, and empty if memory has nothing to say; `context` is both. `shown`
-    are the ids of the entries in them, `sources` those of the messages they rest on. `problem` is
+    `standing` is what holds whatever is asked, to go right behind the system prompt: health (in a
+    direct chat), constraints, wishes of all, who is who, preferences; the same bytes while memory
+    is unchanged. On the `first` turn of a session the rest of the snapshot follows it. `recalled`
+    is what this message needs, to go before it: the speaker's wishes first, in a group with the
+    health of those who speak or are named. Both are fenced, and empty if memory has nothing to
+    say; `context` is both. `shown` are the ids of the entries in them, `sources` those of the
+    messages they rest on. `problem` is
     why memory had to stay silent, or that `visible` named no message, which is said once a
     session; `requests` what the message asks of memory itself ("forget that …"): nothing is done
     about it until the host does it. Without `record` the turn is off the record: nothing of it is
@@ -165,12 +199,14 @@ class Turn:
 
 def turn_of(message: Turn, opening: Opening, found: Recall, notes: Notes) -> Turn:
     """The turn of a message with what it begins with and what was recalled for it."""
-    recalled = (*found.injected, *found.excerpts)
+    # Wishes and health open the block: they are in nobody's budget, and are never cut.
+    opened = replace(found, injected=(*opening.personal, *found.injected))
+    recalled = (*opened.injected, *opened.excerpts)
     recalled_from = sources_of(recalled, notes.ledger.records)
     return replace(
         message,
         standing=opening.text,
-        recalled=found.context(notes.key),
+        recalled=opened.context(notes.key),
         shown=tuple(item.id for item in (*opening.items, *recalled)),
         sources=tuple(dict.fromkeys((*opening.sources, *recalled_from))),
         recall=found,

@@ -205,3 +205,23 @@ def test_what_never_expires_has_no_end() -> None:
     """Explicit ones, and those of people."""
     assert next_end(only("Facts", Record(Trust.EXPLICIT, when=NOW.isoformat())), NOW) is None
     assert next_end(only("Facts", Record(Trust.HUMAN, expires="2099-01-01")), NOW) is None
+
+
+@each(
+    ("section", "text", "trust", "stays"),
+    [
+        ("Facts", "shelf nine holds the belts #keep", Trust.INFERRED, True),
+        ("Facts", "Dana is allergic to nuts", Trust.INFERRED, True),
+        ("Health", "gluten", Trust.INFERRED, True),
+        ("Preferences", "answer in French", Trust.INFERRED, True),
+        ("Facts", "Dana likes tea", Trust.EXPLICIT, True),
+        ("Facts", "Dana likes tea", Trust.INFERRED, False),
+    ],
+)
+def test_a_mark_wishes_and_health_outlast_a_probation(
+    section: str, text: str, trust: Trust, stays: bool
+) -> None:
+    """So does what somebody asked for, which feedback may only rank lower."""
+    notes = only(section, Record(trust, probation_until=NOW.isoformat()), text)
+    assert (texts_out(notes, NOW) == set()) is stays
+    assert (next_end(notes, NOW - timedelta(days=1)) is None) is stays

@@ -494,18 +494,29 @@ def test_confirming_goes_on_from_what_the_same_decision_did() -> None:
 
 
 def test_what_was_of_no_help_is_on_probation_until_it_is_recalled() -> None:
-    """Only what was inferred; its recalls count no more."""
+    """Its recalls count no more; what a person typed stays as it is."""
     until = NOW + timedelta(days=14)
-    notes = notes_of(MEMORY, trust=Trust.INFERRED)
-    dana = target(notes, "Dana")
-    outcome = run(notes, Doubt(dana, until), author=Author.PERSON)
+    for trust in (Trust.INFERRED, Trust.EXPLICIT):
+        notes = notes_of(MEMORY, trust=trust)
+        dana = target(notes, "Dana")
+        outcome = run(notes, Doubt(dana, until), author=Author.PERSON)
+        (record,) = outcome.delta.records.values()
+        assert record is not None
+        assert (record.probation_until, record.recalls) == (until.isoformat(timespec="seconds"), 0)
+        assert [change.verb for change in outcome.changes] == ["doubted"]
+    for trust in (Trust.HUMAN, Trust.QUOTED):
+        (refused,) = run(notes_of(MEMORY, trust=trust), Doubt(dana, until)).refused
+        assert refused.reason == "a person typed it, or it is somebody's words"
+
+
+@each("trust", list(Trust))
+def test_what_was_of_help_counts_as_recalled_once_more(trust: Trust) -> None:
+    """Whoever wrote it; a probation ends with it."""
+    notes = notes_of(MEMORY, trust=trust)
+    outcome = run(notes, Confirm(target(notes, "Dana"), was_helpful=True), author=Author.PERSON)
     (record,) = outcome.delta.records.values()
     assert record is not None
-    assert (record.probation_until, record.recalls) == (until.isoformat(timespec="seconds"), 0)
-    assert [change.verb for change in outcome.changes] == ["doubted"]
-    for trust in (Trust.HUMAN, Trust.EXPLICIT):
-        (refused,) = run(notes_of(MEMORY, trust=trust), Doubt(dana, until)).refused
-        assert refused.reason == "a person typed it or asked for it"
+    assert (record.recalls, record.probation_until, record.trust) == (1, "", trust)
 
 
 @each("text", ["a\0b", "```", "<script>", "# not a heading", "---", "<!-- open"])

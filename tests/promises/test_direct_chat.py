@@ -139,11 +139,11 @@ async def test_what_the_person_wants_of_the_bot_for_good_is_kept_as_a_preference
 
 
 @pytest.mark.parametrize("wish", [WISHES[0], WISHES[3]])
-async def test_without_a_model_such_a_wish_is_a_preference_too(workspace: Path, wish: str) -> None:
+async def test_without_a_model_such_a_wish_is_a_wish_too(workspace: Path, wish: str) -> None:
     """The offline rules quote it with who and when, as what was asked for."""
     found = await consolidate(workspace, [("Hi, I am saving up.", "Sure."), (wish, "Will do.")])
     kept = [(kind, trust) for kind, text, trust in found if wish.rstrip(".") in text]
-    assert kept == [(Kind.PREFERENCE, "explicit")]
+    assert kept == [(Kind.WISH, "explicit")]
 
 
 async def test_in_a_group_the_same_is_kept_as_that_members_wish(workspace: Path) -> None:

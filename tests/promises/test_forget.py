@@ -390,7 +390,7 @@ async def test_a_rule_that_quotes_a_forgotten_person_loses_the_quote_alone(
     workspace: Path,
 ) -> None:
     """It is another person's rule, learnt from their answer to a question."""
-    asked = "我乳胶过敏，手套能不能换丁腈的"
+    asked = "乳胶手套老是破，手套能不能换丁腈的"
     async with opened(workspace) as channel:
         said = [
             Message.user(asked, speaker="阿凯", id="m-1"),

@@ -20,6 +20,8 @@ from msgspec import structs
 from pipimem.errors import ArchiveError, NothingFound
 from pipimem.memory.remember import foreign_addition, without_hidden
 from pipimem.notes.entry import content_id
+from pipimem.notes.headings import personal_kind
+from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Tombstone, tombstone_names
 from pipimem.notes.message import YEARS, Message
 from pipimem.notes.note_draft import bullet_text
@@ -46,6 +48,7 @@ from pipimem.store.transcript.log import KnownIds
 from pipimem.store.transcript.message_line import line, parsed
 from pipimem.text.injection import injection_kind
 from pipimem.text.private import without_marks
+from pipimem.text.quotes import words_said
 
 # The surest signs come first: a log of messages may look like anything.
 FORMATS: tuple[SourceFormat, ...] = (
@@ -259,7 +262,10 @@ class Gathering:
         self._count_hidden(one.text, said.content)
         when = _usable(one.when) or self.now
         evidence = Evidence((self.intake.named(one.origin),), 0, said.speaker, when, self.now)
-        add = foreign_addition(Add(one.kind, said.content, one.trust, evidence), self.kind)
+        # Other programs have no kind for wishes and health.
+        is_general = one.kind in (Kind.FACT, Kind.PREFERENCE, Kind.IDENTITY)
+        kind = (personal_kind(words_said(said.content)) if is_general else None) or one.kind
+        add = foreign_addition(Add(kind, said.content, one.trust, evidence), self.kind)
         if self._is_new(add.text):
             self._add(one, add)
 

@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from pipimem.notes.headings import personal_kind
 from pipimem.notes.kinds import Kind
 from pipimem.sidecar.rules.claims import Claim
 from pipimem.text.talk.asking import asks_of_the_bot
 from pipimem.text.talk.context import together
+from pipimem.text.talk.personal import health_statement, names_health
 from pipimem.text.talk.sentence_rules import (
     first_match,
     first_section,
@@ -50,6 +52,9 @@ def answered(said: Sequence[Sentence], place: int, words: Words) -> Sentence | N
     # What is quoted with something said before the question would stand behind it.
     is_older = len(answer.sources) > 1 and answer.begins == answer.place
     if before is None or (before.question and is_older):
+        return None
+    # "I'm allergic to peanuts, can we skip the satay?" is said by who asks.
+    if health_statement(before.text):
         return None
     if _speaks_of(before, answer, words) or (before.question and _answers(before, answer, words)):
         return together(before, answer)
@@ -165,6 +170,8 @@ def _begins_with_value(text: str, kinds: Sequence[str], words: Words) -> bool:
 _SURE, _FAINT = 3.0, 1.5
 # What does most harm when it is forgotten comes first where room is short.
 _WORTH_MORE = {
+    Kind.WISH: 1.8,
+    Kind.HEALTH: 1.8,
     Kind.CONSTRAINT: 1.8,
     Kind.DECISION: 1.5,
     Kind.LESSON: 1.5,
@@ -180,6 +187,8 @@ _CONCRETE = {
     "vital": 1.5,
     "sum": 1.0,
 }
+# "Migraines, with aura": a note to oneself that does not say whose they are.
+_NAMES_HEALTH = 1.5
 _CHANGES = {"change": 1.0, "done": 0.8, "repaired": 0.8}
 _EMPTY = {"chatter": 1.8, "weather": 2.5, "joking": 1.0, "hyperbole": 2.5}
 _LIGHTER = {"tentative": 1.5, "conditional": 1.0, "you": 1.0, "vague": 1.5, "points": 0.8}
@@ -237,6 +246,7 @@ def weighed(sentence: Sentence, words: Words) -> Choice | None:
         kind, weight = Kind.IDENTITY, _SURE + _WORTH_MORE[Kind.IDENTITY]
     said = _MARKS.sub("", text) if sentence.answers else sentence.text
     weight += _sum("concrete", _CONCRETE, said) + _sum("changes", _CHANGES, text)
+    weight += _NAMES_HEALTH if names_health(said) else 0.0
     weight -= _sum("left_out", _EMPTY, text) + _sum("left_out", _LIGHTER, text)
     specific = len(_specific(text, words))
     weight += min(specific, _MOST_SPECIFIC) * _SPECIFIC
@@ -267,11 +277,39 @@ def weight_of(sentence: Sentence, words: Words) -> float:
     return choice.weight if choice else -9.0
 
 
+def _personal(sentence: Sentence) -> Choice | None:
+    """Return a wish or what a sentence says of a person's health; laughter makes neither certain.
+
+    Of a question about something else only its statement is quoted.
+    """
+    kind = personal_kind(sentence.text, in_question=sentence.question)
+    if kind is None or sentence.fragment:
+        return None
+    weight = _SURE + _WORTH_MORE[kind]
+    if kind is Kind.WISH:
+        return None if sentence.laughed else Choice(_as_asked(sentence), kind, weight + ASKED)
+    asks = sentence.question or without_tail(sentence.text) != sentence.text
+    text = health_statement(sentence.text) if asks else sentence.text
+    stated = replace(sentence, text=text, question=False)
+    return Choice(stated, kind, weight + (ASKED if sentence.asked else 0.0))
+
+
+def _as_asked(sentence: Sentence) -> Sentence:
+    return replace(sentence, asked=True, question=False)
+
+
 def choices(said: Sequence[Sentence], words: Words) -> list[Choice]:
     """All that is worth keeping of a window's sentences, in their order."""
     found: list[Choice] = []
     for place, sentence in enumerate(said):
-        if sentence.role != "user" or (sentence.laughed and not sentence.asked):
+        if sentence.role != "user":
+            continue
+        personal = _personal(sentence)
+        if personal is not None:
+            whole = answered(said, place, words) if personal.kind is Kind.HEALTH else None
+            found.append(replace(personal, sentence=whole) if whole else personal)
+            continue
+        if sentence.laughed and not sentence.asked:
             continue
         choice = None if sentence.fragment else weighed(sentence, words)
         whole = answered(said, place, words)
@@ -290,7 +328,7 @@ def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
     """The weightiest choices in their order, each text of a person once.
 
     One for two `messages` of people, at least four; what says little fills up to four and no more.
-    What somebody asked to remember is always kept and does not count; allergies and sums of money
+    What somebody asked to remember is always kept and does not count; health and sums of money
     come first, and beside them at least four. Each entry that a person has makes their next one
     weigh 0.6 less.
     """
@@ -316,15 +354,17 @@ def bounded(chosen: Sequence[Choice], messages: int) -> list[Choice]:
 
 
 def _comes_first(choice: Choice) -> bool:
-    """Whether it is kept however short room is: asked for, an allergy, or a sum of money."""
+    """Whether it is kept however short room is: asked for, somebody's health, a sum of money."""
     said = choice.sentence
-    return said.asked or any(matches("concrete", one, said.text) for one in ("sum", "vital"))
+    if said.asked or choice.kind is Kind.WISH or names_health(said.text):
+        return True
+    return any(matches("concrete", one, said.text) for one in ("sum", "vital"))
 
 
 def sure_kind(text: str) -> Kind | None:
     """The kind that a text surely is by its words, `None` where it is none."""
     kind, weight = _kind(without_quotes(text))
-    return kind if weight >= _SURE else None
+    return personal_kind(text) or (kind if weight >= _SURE else None)
 
 
 def _sum(name: str, values: dict[str, float], text: str) -> float:
@@ -362,5 +402,6 @@ def _answer(alone: Choice | None, whole: Sentence, said: str) -> Choice:
     text = _MARKS.sub("", whole.text)
     about = _sum("concrete", _CONCRETE, text) - _sum("left_out", _EMPTY, text)
     kind = alone.kind if alone and alone.weight >= _WORTH else _kind(whole.text)[0]
+    kind = Kind.HEALTH if names_health(whole.text) else kind
     weight = max(about + _ANSWERED, alone.weight if alone else 0.0)
     return Choice(whole, kind, weight, max(weight, alone.among_many if alone else 0.0))

@@ -38,7 +38,7 @@ _MESSAGES_A_BULLET, _MOST_BULLETS = 4, 8
 # History tells events before what holds for long.
 _EVENT = 1.5
 _EVENTS = (Kind.DECISION, Kind.LESSON)
-_LASTING = (Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)
+_LASTING = (Kind.WISH, Kind.HEALTH, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.IDENTITY)
 _LAST_WORDS = 80
 
 
@@ -152,7 +152,9 @@ def _history(
     """The weightiest quotes in their order; if there are none, one statement of an exchange."""
     people = sum(message.role == "user" for message in window)
     room = min(_MOST_BULLETS, max(1, -(-people // _MESSAGES_A_BULLET)))
-    kept = sorted(chosen, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
+    # A wish is no event, and stands with every turn of its speaker.
+    events = [choice for choice in chosen if choice.kind is not Kind.WISH]
+    kept = sorted(events, key=lambda choice: (-_as_event(choice), choice.sentence.place))[:room]
     kept.sort(key=lambda choice: choice.sentence.place)
     bullets = []
     for one in kept:

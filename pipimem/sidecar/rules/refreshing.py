@@ -60,7 +60,9 @@ def _with_new(items: Sequence[str], new: Sequence[str]) -> list[str]:
 
 def _fresh_items(said: Sequence[Sentence], words: Words) -> dict[str, list[str]]:
     """Quotes of the window by section; those worth keeping stand under Current State as well."""
-    chosen = without_ended(choices(said, words), said, words)
+    # A wish comes with its speaker's turns; the sheet need not repeat it.
+    chosen = [one for one in choices(said, words) if one.kind is not Kind.WISH]
+    chosen = without_ended(chosen, said, words)
     fresh = {"Current State": [choice.quote for choice in chosen]}
     for choice in chosen:
         fresh.setdefault(_section(choice), []).append(choice.quote)

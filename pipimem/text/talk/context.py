@@ -22,6 +22,7 @@ from pipimem.text.talk.antecedents import (
     taken_back,
 )
 from pipimem.text.talk.asking import private_messages
+from pipimem.text.talk.personal import names_health
 from pipimem.text.talk.sentence_rules import matches, names_a_value, rules, without_quotes
 from pipimem.text.talk.sentences import MessageLike, Sentence, letters, sentences
 
@@ -214,7 +215,7 @@ def _is_detail(text: str) -> bool:
         matches("worth", one, text) for one in rules("worth")
     ):
         return False
-    return names_a_value(text) or matches("concrete", "vital", text)
+    return names_a_value(text) or names_health(text)
 
 
 def _leans(text: str) -> bool:

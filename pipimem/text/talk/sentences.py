@@ -15,6 +15,7 @@ from pipimem.text.characters import HAN, is_chinese, without_emoji
 from pipimem.text.patterns import Pattern
 from pipimem.text.private import without_private
 from pipimem.text.quotes import quoted
+from pipimem.text.talk.personal import health_statement
 from pipimem.text.talk.sentence_rules import (
     first_match,
     matches,
@@ -137,7 +138,9 @@ def sentences(window: Sequence[MessageLike]) -> list[Sentence]:
 def _goes_on(said: Sequence[Sentence], new: Sequence[Sentence]) -> bool:
     """Whether a laughing sentence is of what the one before laughed at, and tells nothing grave."""
     told = new[-1].text
-    if matches("concrete", "vital", told) or matches("changes", "change", told):
+    if health_statement(told) or matches("concrete", "vital", told):
+        return False
+    if matches("changes", "change", told):
         return False
     return not _words_of(said[-1].text).isdisjoint(_words_of(told))
 

@@ -37,7 +37,11 @@ def test_what_fits_is_taken_as_it_is(name: str, given: dict[str, Any]) -> None:
         ("memory_save", {"text": "a", "importance": 5}, "there is no argument 'importance'"),
         ("memory_save", {"text": ["a"]}, "'text' must be a text"),
         ("memory_save", {"text": "a", "tags": "b"}, "'tags' must be a list of at most 50 texts"),
-        ("memory_save", {"text": "a", "kind": "rule"}, "'kind' must be one of identity, fact"),
+        (
+            "memory_save",
+            {"text": "a", "kind": "rule"},
+            "'kind' must be one of identity, wish, health, fact",
+        ),
         ("memory_save", {"text": "a", "items": [{"text": "b"}]}, "nothing else is given: text"),
         ("memory_save", {"items": []}, "'items' must be a list of 1 to 50 objects"),
         ("memory_save", {"items": ["a"]}, "'items' must be a list of 1 to 50 objects"),

@@ -200,17 +200,19 @@ async def test_what_a_person_typed_is_left_alone(root: Path) -> None:
     assert unchanged == text
 
 
-async def test_feedback_ends_a_probation_or_begins_one(root: Path) -> None:
-    """Only of what was inferred: what was asked for stays."""
+async def test_feedback_moves_what_was_asked_for(root: Path) -> None:
+    """What did not help ranks lower and never expires; what helped counts as recalled."""
     hands = Hands()
     async with opened(root, hands) as (_, channel):
         name = saved_id(await call(channel, "memory_save", text="Dana likes blue glaze"))
-        asked_for = await channel.call_tool("memory_feedback", {"id": name, "helpful": False})
+        unhelpful = await call(channel, "memory_feedback", id=name, helpful=False)
+        (doubted,) = await channel.notes.entries()
         helpful = await call(channel, "memory_feedback", id=name, helpful=True)
         (entry,) = await channel.notes.entries()
-    assert "a person typed it or asked for it" in asked_for.value["error"]
-    assert helpful["changes"] == []
-    assert entry.expires is None
+    assert [change["done"] for change in unhelpful["changes"]] == ["doubted"]
+    assert doubted.expires is None
+    assert [change["done"] for change in helpful["changes"]] == ["confirmed"]
+    assert (entry.recalls, entry.expires) == (1, None)
 
 
 async def test_each_of_several_has_its_result(root: Path) -> None:

@@ -130,7 +130,7 @@ def test_blame_says_where_an_entry_came_from(tmp_path: Path) -> None:
     """The file and the place in it, the program, and the change."""
     made = workspace(tmp_path / "a")
     imported(made, FIXTURES / "mem0")
-    first, _ = run_alone(opened(ChannelHistory, made, "mem0").blame(File.MEMORY))
+    _allergy, first = run_alone(opened(ChannelHistory, made, "mem0").blame(File.MEMORY))
     assert first.made_by is not None
     assert first.sources == ("memories.json#f38b689d",)
     assert (first.made_by.task, first.made_by.actor, first.trust) == ("import", "mem0", "inferred")
@@ -281,3 +281,18 @@ def test_a_source_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:
         imported(made, path)
     assert tree(made.root) == {}
     assert not (made.root / ".pipimem" / "incoming").exists()
+
+
+def test_wishes_and_health_come_in_under_their_own_headings(tmp_path: Path) -> None:
+    """Other programs have no kind for them."""
+    made = workspace(tmp_path / "a")
+    texts = ("is allergic to nuts", "answer in French", "likes tea")
+    memories = [{"id": str(n), "memory": text, "user_id": "ann"} for n, text in enumerate(texts)]
+    source = tmp_path / "memories.json"
+    source.write_text(json.dumps({"results": memories}))
+    done = imported(made, source)
+    (name,) = done.by_channel
+    text = ChannelStore.open(made, name, create=False).notes().memory.text
+    assert "## Wishes\n\n- answer in French\n" in text
+    assert "## Health\n\n- is allergic to nuts\n" in text
+    assert "## Facts\n\n- likes tea\n" in text

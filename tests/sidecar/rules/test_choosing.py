@@ -330,3 +330,25 @@ def test_sums_and_what_makes_ill_are_kept_where_room_is_short() -> None:
         said = text.rpartition("|")[2]
         assert any(one.endswith(said) for one in got), (said, got)
     assert len(got) == 4 + len(dear)
+
+
+@each("case", cases("personal"))
+def test_wishes_and_health_are_kinds_of_their_own(case: Mapping[str, str]) -> None:
+    """They are kept by who said them, also out of a question; jokes and knowledge are neither."""
+    learnt = learnt_from(case["said"], "Ann|好的" if "的" in case["said"] else "Ann|ok")
+    personal = [item for item in learnt if item.kind in (Kind.WISH, Kind.HEALTH)]
+    assert {item.kind for item in personal} == ({Kind(case["kind"])} if case["kind"] else set())
+    assert {item.speaker for item in personal} <= {"Tom"}
+    assert all(item.explicit for item in personal if item.kind is Kind.WISH)
+
+
+def test_who_answers_a_question_about_health_is_not_who_has_it() -> None:
+    """The statement in front of the question is quoted, and the answer adds nothing to it."""
+    said = ("I'm allergic to peanuts, can we skip the satay?", "Ann|of course")
+    assert [(item.text, item.speaker) for item in learnt_from(*said)] == [
+        ("Tom (2026-11-12): I'm allergic to peanuts", "Tom")
+    ]
+    said = ("我对花生过敏，点餐能不能避开？", "王姐|好的没问题")
+    assert [(item.text, item.speaker) for item in learnt_from(*said)] == [
+        ("Tom（2026-11-12）：我对花生过敏", "Tom")
+    ]

@@ -18,6 +18,8 @@ _OBSERVATION = re.compile(r"\[([^\[\]()]+)\]\s+(\S.*)", re.DOTALL)
 _RELATION = re.compile(r"(?:([\"'])(?P<long>.+?)\1|(?P<type>[^\s\[]+)) *\[\[(?P<to>[^\]]+)\]\].*")
 _KINDS = {
     "preference": Kind.PREFERENCE,
+    "wish": Kind.WISH,
+    "health": Kind.HEALTH,
     "decision": Kind.DECISION,
     "constraint": Kind.CONSTRAINT,
     "requirement": Kind.CONSTRAINT,
