@@ -151,7 +151,7 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
             learned = [
                 {"sources": [m["id"]], "speaker": m["name"],
                 "text": f"{m['name']}: {m['text']}"[:250], "kind": "fact",
-                 "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": []}
+                 "necessity": "high", "explicit": False, "replaces": []}
                 for m in said if "remember " not in m["text"]
             ][:8]  # fmt: skip
             history = [

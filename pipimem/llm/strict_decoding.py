@@ -40,19 +40,17 @@ Ids = Mapping[str, tuple[str, Mapping[str, str]]]
 def decoded(answer: str, shape: type[S], longest: Mapping[str, int] = MappingProxyType({})) -> S:
     """The one JSON object of an answer as `shape`; raises `AnswerRefused` with the reason.
 
-    Lists of ids in a field of `longest` lose what is beyond its number.
+    Lists in a field of `longest`, such as `history.sources`, lose what is beyond its number.
     """
     try:
-        said = msgspec.json.decode(extract_json(answer))
-    except msgspec.DecodeError as reason:
-        raise AnswerRefused(f"The answer is not valid JSON: {reason}.") from reason
-    said = _shortened(said, "", longest)
-    try:
-        found = msgspec.convert(said, shape, strict=True)
+        said = _shortened(msgspec.json.decode(extract_json(answer)), "", longest)
+        found = msgspec.json.decode(msgspec.json.encode(said), type=shape)
     except msgspec.ValidationError as reason:
         raise AnswerRefused(
             f"The answer does not have the asked-for shape: {reason}.", _field_of(str(reason))
         ) from reason
+    except msgspec.DecodeError as reason:
+        raise AnswerRefused(f"The answer is not valid JSON: {reason}.") from reason
     for problem in _wrong_fields(found, said):
         raise AnswerRefused(
             f"The answer does not have the asked-for shape: Object {problem}.", _field_of(problem)
@@ -78,12 +76,15 @@ def _field_of(problem: str) -> str:
 
 
 def _shortened(value: object, field: str, longest: Mapping[str, int]) -> object:
-    """The value of a field without the ids beyond its number: the first ones say it best."""
+    """The value of a field, its lists without what is beyond their number."""
     match value:
         case dict():
-            return {name: _shortened(inner, name, longest) for name, inner in value.items()}
+            path = f"{field}." if field else ""
+            return {
+                name: _shortened(inner, f"{path}{name}", longest) for name, inner in value.items()
+            }
         case list():
-            inner = [_shortened(item, "", longest) for item in value]
+            inner = [_shortened(item, field, longest) for item in value]
             return inner[: longest[field]] if field in longest else inner
         case _:
             return value

@@ -47,8 +47,12 @@ _Named = TypeVar("_Named", Outdated, Refile, Reword)
 
 # Ids beyond these bounds are left out: the first ones say it best.
 _MOST_IDS = {
-    Consolidate: {"sources": MOST_HISTORY_SOURCES, "replaces": MOST_SOURCES},
-    Fold: {"sources": MOST_HISTORY_SOURCES},
+    Consolidate: {
+        "learned.sources": MOST_SOURCES,
+        "learned.replaces": MOST_SOURCES,
+        "history.sources": MOST_HISTORY_SOURCES,
+    },
+    Fold: {"bullets.sources": MOST_HISTORY_SOURCES},
 }
 
 

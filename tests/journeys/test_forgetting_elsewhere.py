@@ -70,7 +70,7 @@ class Model:
         held = WORD if WORD in request.user else "the door"
         fact = {
             "kind": "fact", "text": f"The code is {held}", "sources": [ids[0]], "speaker": "Ines",
-            "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+            "necessity": "high", "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [{"text": f"Ines told the code {held}", "sources": [ids[0]]}]
         return said({"learned": [fact], "over": [], "title": "Talk", "history": history})

@@ -29,7 +29,7 @@ def respond(request: ChatRequest) -> Reply:
         first, last = lines[0], lines[-1]
         learned = {
             "kind": "fact", "text": f"{first[2]} spoke first on {first[1]}", "sources": [first[0]], "speaker": first[2],
-            "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
+            "necessity": "high", "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [
             {"text": f"the talk went from {first[1]} to {last[1]}", "sources": [first[0], last[0]]}

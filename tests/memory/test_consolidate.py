@@ -147,7 +147,7 @@ async def test_what_was_learnt_and_what_is_over_become_operations() -> None:
     """An entry of MEMORY.md ends by its id, an invented id ends nothing, a secret is masked."""
     notes = notes_of("## Facts\n\n- the gateway is in Berlin\n", trust=Trust.INFERRED)
     entry = notes.memory.entries[0]
-    learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high", confidence=0.9)
+    learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high")
     answer = Consolidated(
         (learned,), (Outdated(entry.id, "moved"), Outdated("zzzzzzzz", "?")), "", TOLD.history
     )

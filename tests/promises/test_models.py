@@ -71,7 +71,7 @@ HONEST: dict[str, Any] = {
     "learned": [
         {
             "kind": "decision", "text": SAID, "sources": ["1"], "speaker": "Dana",
-            "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+            "necessity": "high", "explicit": False, "replaces": [],
         }
     ],
     "over": [],

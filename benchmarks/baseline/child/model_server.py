@@ -87,7 +87,7 @@ class BelievingModel:
     def _item(self, shape: dict[str, Any], item: Item, request: _Request) -> dict[str, Any]:
         parts = {key: request.resolved(part) for key, part in shape["properties"].items()}
         values = {key: self._filled(part, key, request) for key, part in parts.items()}
-        known = {"explicit": item.explicit, "speaker": item.speaker, "confidence": 0.95}
+        known = {"explicit": item.explicit, "speaker": item.speaker}
         if item.kind in parts.get("kind", {}).get("enum", ()):
             known["kind"] = item.kind
         text = " ".join(item.text.split())[: parts["text"].get("maxLength", 200)]

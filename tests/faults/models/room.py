@@ -79,7 +79,7 @@ def answer(request: ChatRequest) -> dict[str, object]:
     (first, speaker, text), *_ = _LINE.findall(request.user[request.user.rindex("New messages:") :])
     learnt = {
         "sources": [first], "speaker": speaker, "text": text, "kind": "decision",
-        "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+        "necessity": "high", "explicit": False, "replaces": [],
     }  # fmt: skip
     return {
         "learned": [learnt],
