@@ -170,8 +170,9 @@ async def test_a_fold_is_made_anew_from_the_originals() -> None:
     earlier = "## 2026-03 · the short of it\n\n- a summary of a summary\n\n"
     notes = notes_of(history=earlier + of("2026-03-05", *NEWEST, bullets=1).history.text)
     decision, asked = await folded(notes, block("2026-02-27", 1) + block("2026-03-01", 1))
-    texts = [f"{day} 10:00 worked on the roof on {day}" for day in ("2026-03-01", "2026-03-05")]
-    assert asked == [("2026-03", texts)]
+    texts = ["worked on the roof on 2026-03-01", "worked on the roof on 2026-03-05"]
+    shown = [f"{text[-10:]} 10:00 {text}" for text in texts]
+    assert asked == [("2026-03", shown)]
     [op] = decision.operations
     assert isinstance(op, FoldBlocks)
     assert op.headings == ("2026-03 · the short of it", "2026-03-05 09:00–10:00 +08:00")
