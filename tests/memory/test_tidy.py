@@ -167,10 +167,8 @@ async def test_likely_twins_are_shown_side_by_side() -> None:
 
 async def test_a_group_is_never_a_long_chain() -> None:
     """Each of many entries is like its neighbour: they come in groups of at most six."""
-    words = [f"{letter}{letter}{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
-    chain = "".join(
-        f"- {one} {two} {three}\n" for one, two, three in zip(words, words[1:], words[2:])
-    )
+    words = [letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz"]
+    chain = "".join(f"- {' '.join(words[n : n + 3])}\n" for n in range(24))
     task = await task_of(notes_of(f"## Facts\n\n{chain}", trust=Trust.INFERRED))
     sizes = Counter(known.group for known in task.memory if known.group)
     assert len(sizes) > 2
