@@ -37,8 +37,8 @@ def days_past(kind: str | None, text: str, said: datetime, today: date) -> int:
     return max(0, (today - last).days)
 
 
-# About 1,500 tokens: a prompt with a full window stays within 12,000.
-_MOST_CHARS = 6_000
+# About 2,000 tokens: a prompt with a full window stays within 13,000.
+_MOST_CHARS = 8_000
 # What comes first and is never weighed against the talk, in this order. Open loops can only be
 # ended where they are shown; together they leave a third of the room to what the talk is about.
 _ALWAYS = (Kind.WISH, Kind.HEALTH, Kind.IDENTITY, Kind.OPEN_LOOP)

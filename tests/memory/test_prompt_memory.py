@@ -37,11 +37,11 @@ def test_a_small_memory_is_shown_whole() -> None:
 
 
 def test_of_a_large_memory_it_is_shown_what_the_window_touches() -> None:
-    """Up to 6,000 characters, the nearest among them, still in file order, and how many are not."""
+    """Up to 8,000 characters, the nearest among them, still in file order, and how many are not."""
     shown = known(notes_of(LARGE), NOW, ["网关的端口改了吗？ room 99"])
     rooms = [text for text in texts(shown) if text.startswith("room")]
     assert texts(shown)[-1] == "网关的端口是 8080"
-    assert 5_500 < sum(map(len, texts(shown))) <= 6_000
+    assert 7_500 < sum(map(len, texts(shown))) <= 8_000
     assert rooms == sorted(rooms, key=lambda text: int(text.split()[1]))
     assert shown.hidden == 100 - len(rooms) > 0
 
