@@ -87,7 +87,8 @@ class Window(Struct, frozen=True):
 def windows(messages: Iterable[Message], chars: int = SLICE_CHARS) -> Iterator[Window]:
     """The transcript in slices of at most `chars` characters, some without words.
 
-    A slice ends before a pause of an hour or after an answer of the bot, where there is one in it.
+    A full slice ends before a pause of an hour or after an answer of the bot, if its second half
+    has one.
     """
     talk, begin = list(messages), 0
     while begin < len(talk):
@@ -120,14 +121,18 @@ def _slice(talk: Sequence[Message], begin: int, chars: int) -> tuple[int, list[M
 def _end_of_talk(talk: Sequence[Message], begin: int, full: int, sizes: Sequence[int]) -> int:
     """The best index to end a slice that is full at the index `full`.
 
-    The last pause in its second half, else the last answer of the bot, else `full`. `sizes` are the
-    characters up to each message from `begin`.
+    In its second half the last pause, else the last answer of the bot; else `full`, or before the
+    question that the message there answers. `sizes` are the characters up to each message from
+    `begin`.
     """
-    half = sizes[full - begin] // 2
-    ends = range(full, begin, -1)
-    pauses = (end for end in ends if sizes[end - begin] >= half and _is_pause(talk, end))
-    answers = (end for end in ends if _is_after_answer(talk, end))
-    return next(pauses, None) or next(answers, None) or full
+    half = sizes[full - begin] / 2
+    ends = [end for end in range(full, begin, -1) if sizes[end - begin] >= half]
+    for is_end in (_is_pause, _is_after_answer):
+        for end in ends:
+            if is_end(talk, end):
+                return end
+    splits_answer = talk[full].role == "assistant" and talk[full - 1].role == "user"
+    return full - 1 if splits_answer and full - 1 > begin else full
 
 
 def _is_pause(talk: Sequence[Message], index: int) -> bool:

@@ -86,6 +86,17 @@ def test_a_full_slice_ends_at_the_last_pause_of_an_hour() -> None:
     assert next(windows(talk, chars=500)).last == 5
 
 
+def test_in_a_group_a_slice_is_as_long_as_it_can_be() -> None:
+    """The bot answered once, at the beginning: that is no place to end. It answers again where
+    the slice is full: the question goes along.
+    """
+    talk = [message(1, "q"), message(2, "a", "assistant", "bot")]
+    talk += [message(n, "w" * 100) for n in range(3, 13)]
+    assert [window.last for window in windows(talk, chars=500)] == [6, 11, 12]
+    talk[6] = message(7, "a" * 100, "assistant", "bot")
+    assert next(windows(talk, chars=500)).last == 5
+
+
 def test_a_pause_before_an_answer_is_none() -> None:
     """The bot answers after an hour: question and answer stay together."""
     talk = [at(n, message(n, "w" * 100)) for n in range(1, 9)]
