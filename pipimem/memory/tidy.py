@@ -46,7 +46,7 @@ _MOST_IN_GROUP = 6
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
-    task = await in_thread(partial(_task, notes, now))  # 1 s for 5,000 entries
+    task = await in_thread(partial(_task, notes, now))  # 2 s for 5,000 entries
     operations = _operations(await answered(assistant, task, Tidied, call), notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]

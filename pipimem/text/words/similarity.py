@@ -34,7 +34,7 @@ _STRETCH = Pattern(rf"(?P<han>[{HAN}]+)|[^\W\d_{HAN}]{{2,}}|\d{{3,}}")
 
 
 # A word that more texts have says little, and each of them would cost a step for each other.
-_COMMON_SHARE, _COMMON_LEAST = 20, 50
+_COMMON_SHARE, _COMMON_LEAST = 50, 50
 
 
 def shared_words_with_each(
@@ -43,7 +43,7 @@ def shared_words_with_each(
     """For each of the `others`, the indexes of the texts that share words, and their weight.
 
     A word weighs `log(1 + n / df)`, where `df` of the `n` texts and others have it; words that
-    stand in more than 50 texts and in every twentieth are left out. The sum is divided by the root
+    stand in more than 50 texts and in every fiftieth are left out. The sum is divided by the root
     of the text's length. Chinese counts by pairs of characters, which need no dictionary.
     """
     stemmer = Stemmer()
