@@ -54,8 +54,8 @@ class Model:
         if "merge" in keys:
             return said({"merge": [], "move": [], "drop": []})
         if "learned" not in keys:
-            empty: dict[str, object] = {key: [] for key in keys}
-            return said({**empty, "title": "Talk", "current_state": [f"they spoke of {WORD}"]})
+            line = {"list": "current_state", "text": f"they spoke of {WORD}"}
+            return said({"title": "Talk", "remove": [], "add": [line]})
         if self.meanwhile:
             subprocess.run(self.meanwhile.pop(), check=True, capture_output=True)
             self.refused += 1

@@ -35,9 +35,9 @@ def respond(request: ChatRequest) -> Reply:
             {"text": f"the talk went from {first[1]} to {last[1]}", "sources": [first[0], last[0]]}
         ]
         learnt = {"learned": [learned], "over": [], "title": "Release room", "history": history}
-        lists = keys["sheet"]["properties"] if "sheet" in keys else {}
-        sheet = {**{key: [] for key in lists}, "current_state": [f"up to {last[1]}"]}
-        return said({**learnt, "sheet": sheet} if lists else learnt)
+        line = {"list": "current_state", "text": f"up to {last[1]}"}
+        sheet = {"remove": [], "add": [line]}
+        return said({**learnt, "sheet": sheet} if "sheet" in keys else learnt)
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
     bullets = _BULLET.findall(request.user)

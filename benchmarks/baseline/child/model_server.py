@@ -66,6 +66,8 @@ class BelievingModel:
                 return {key: self._filled(part, key, request) for key, part in parts}
             case {"type": "array"}:
                 return self._list(shape, name, request)
+            case {"type": "string"} if name == "due":
+                return ""
             case {"type": "string"}:
                 text = self.everywhere if name == "title" else ""
                 return (text or "noted")[: shape.get("maxLength", 40)]
