@@ -53,7 +53,7 @@ class Model:
         ids = _LINE.findall(request.user)
         if "merge" in keys:
             return said({"merge": [], "move": [], "drop": []})
-        if "learned" not in keys:
+        if "history" not in keys:  # a correction has that field alone
             line = {"list": "current_state", "text": f"they spoke of {WORD}"}
             return said({"title": "Talk", "remove": [], "add": [line]})
         if self.meanwhile:
