@@ -21,10 +21,11 @@ from pipimem.text.token_count import clipped, truncated_middle
 SLICE_CHARS = 28_000
 # One message may not fill a slice; what a person pasted beyond this is in the transcript.
 _MESSAGE_CHARS = 4_000
-# Of a longer answer of the bot only the beginning, the end, and the first words of each line
-# between them are sent: names, headings and numbers stand there. The middle of what is still longer
-# is cut. Half of what a chat with an assistant costs is such answers.
-_ANSWER_CHARS, _ANSWER_HEAD, _ANSWER_TAIL, _FIRST_WORDS = 1_600, 400, 300, 80
+# Of a longer answer of the bot the beginning and the end are sent, and of each line between them as
+# many first words as there is room for: names, headings and numbers stand there. Half of what a
+# chat with an assistant costs is such answers.
+_ANSWER_CHARS, _ANSWER_HEAD, _ANSWER_TAIL = 1_600, 240, 160
+_FIRST_WORDS = (160, 120, 80, 60, 40, 30)
 # A shorter paragraph may well be said twice, and costs no more than the note that it was.
 _LEAST_REPEATED = 80
 _REPEATED = "[as above]"
@@ -161,9 +162,13 @@ def _shortened_answer(text: str, paragraphs: set[str]) -> str:
     if len(text) <= _ANSWER_CHARS:
         return text
     head, tail = clipped(text, _ANSWER_HEAD).rstrip("…"), text[-_ANSWER_TAIL:]
-    lines = text[len(head) : -_ANSWER_TAIL].splitlines()
-    middle = "\n".join(clipped(" ".join(line.split()), _FIRST_WORDS) for line in lines)
-    return truncated_middle(f"{head}\n{middle}{tail}", _ANSWER_CHARS)
+    lines = [" ".join(line.split()) for line in text[len(head) : -_ANSWER_TAIL].splitlines()]
+    for width in _FIRST_WORDS:
+        middle = "\n".join(clipped(line, width) for line in lines if line)
+        short = f"{head}\n{middle}\n{tail}"
+        if len(short) <= _ANSWER_CHARS:
+            return short
+    return truncated_middle(short, _ANSWER_CHARS)
 
 
 def counted(messages: Sequence[Message]) -> tuple[int, int]:

@@ -116,9 +116,13 @@ def test_a_long_answer_of_the_bot_is_shortened_in_the_middle() -> None:
     """
     [short] = contents(message(1, LONG[:3_000], "assistant", "bot"))
     assert short.startswith("Of course!\n\n### Plan\n- **Step 0:** word")
-    assert short.endswith(LONG[2_800:3_000].strip())
+    assert short.endswith(LONG[2_850:3_000].strip())
     assert "- **Step 5:** word" in short
     assert len(short) <= 1_600
+    steps = [f"- **Step {n}:** word word" for n in range(26)]
+    assert all(step in short for step in steps[:9])
+    [many] = contents(message(1, LONG[:8_000], "assistant", "bot"))
+    assert all(step in many for step in steps)
     [longer] = contents(message(1, LONG * 9, "assistant", "bot"))
     assert len(longer) <= 1_600
     assert longer.endswith("Shall we?")
