@@ -151,7 +151,7 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
             learned = [
                 {"sources": [m["id"]], "speaker": m["name"],
                 "text": f"{m['name']}: {m['text']}"[:250], "kind": "fact",
-                 "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": []}
+                 "necessity": "high", "explicit": False, "replaces": []}
                 for m in said if "remember " not in m["text"]
             ][:8]  # fmt: skip
             history = [
@@ -165,20 +165,9 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
                 "history": history,
             }
         case "refresh":
-            names = [
-                "current_state",
-                "user_intent",
-                "active_files",
-                "decisions",
-                "constraints",
-                "errors",
-                "next_steps",
-                "worklog",
-            ]
-            body = {"title": "AppliedDraft", **{name: [] for name in names}}
-            body["current_state"] = [
-                f"{m['name']} spoke of {m['text'].split()[-1]}" for m in said[-2:]
-            ]
+            spoken = [f"{m['name']} spoke of {m['text'].split()[-1]}" for m in said[-2:]]
+            added = [{"list": "current_state", "text": text} for text in spoken]
+            body = {"title": "AppliedDraft", "remove": [], "add": added}
         case "tidy":
             known = [m["id"] for m in _KNOWN.finditer(prompt) if "inferred" in m["about"]]
             gone = chance.sample(known, min(len(known), chance.randrange(6)))
@@ -187,7 +176,9 @@ def _answer(task: str, prompt: str, chance: random.Random) -> str:
             told = [(m["id"], m["text"]) for m in _BULLET.finditer(prompt)]
             body = {
                 "title": "A month",
-                "bullets": [{"sources": [n], "text": text[:200]} for n, text in told[:12]],
+                "bullets": [
+                    {"sources": [n], "text": text[:200]} for n, text in told[: -(-len(told) // 2)]
+                ],
             }
         case _:
             body = {"order": []}

@@ -134,7 +134,14 @@ class NoProgress(SidecarError):
 
 
 class AnswerRefused(SidecarError):
-    """A model's answer may not change memory: cut, malformed, foreign ids, too destructive."""
+    """A model's answer may not change memory: cut, malformed, foreign ids, too destructive.
+
+    `field` is the field of the answer that is wrong; empty where the whole answer is.
+    """
+
+    def __init__(self, reason: str, field: str = "") -> None:
+        super().__init__(reason)
+        self.field = field
 
 
 class CannotTakeBack(PipimemError):

@@ -5,15 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import anyio
 from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused, ModelTimeout, ModelUnavailable, SidecarError
+from pipimem.llm.json_object import extract_json
 from pipimem.llm.metering import Admit
 from pipimem.llm.request import (
     AnswerCut,
+    AnswerSchema,
     Completion,
     ContextOverflow,
     ModelBusy,
@@ -22,6 +24,7 @@ from pipimem.llm.request import (
     ParameterRefused,
     PromptMessage,
 )
+from pipimem.llm.strict_decoding import amended
 
 T = TypeVar("T")
 
@@ -37,6 +40,11 @@ _SHARE_OF_TIME = 0.6
 _SHARE_OF_TIMEOUT = 0.97
 _REASON_CHARS = 200
 _AGAIN = "Your last answer was refused: {reason}\nAnswer anew, with the whole answer."
+# The model reads its answer again, and writes only what is wrong: tokens out cost most.
+_CORRECT = (
+    'Your last answer was refused: {reason}\nAnswer with one JSON object that has "{field}" alone, '
+    "whole and corrected; the rest of your answer stands."
+)
 
 
 @dataclass(slots=True)
@@ -106,9 +114,10 @@ class RetryingClient:
         It may be busy for a moment, refuse parameters, and give one answer that is refused.
         """
         current, tries, refused_parameters = request, 1, 0
+        answers = _Answers(parse)
         while True:
             try:
-                return await self._attempt(current, model, deadline, parse)
+                return await self._attempt(current, model, deadline, answers.parsed)
             except ParameterRefused:
                 refused_parameters += 1
                 if refused_parameters > _MOST_REFUSED_PARAMETERS:
@@ -122,7 +131,7 @@ class RetryingClient:
             except AnswerRefused as reason:
                 if current is not request or self._left(deadline) <= 0:
                     raise
-                current, tries = _with_refusal(request, reason), 1
+                current, tries = answers.asked_again(request, reason), 1
 
     def _wait(self, tries: int, busy: ModelBusy) -> float:
         """Seconds until the next try, with jitter; at least as long as the provider asks for."""
@@ -151,17 +160,52 @@ class RetryingClient:
         return deadline - self.monotonic()
 
 
-def _with_refusal(request: ModelRequest, reason: AnswerRefused) -> ModelRequest:
-    """The request with the reason why its answer was refused.
+@dataclass(slots=True)
+class _Answers(Generic[T]):
+    """The answers of one model to one request: the second may correct a field of the first."""
 
-    After an answer that thinking cut off before its first word, `max_tokens` is doubled.
-    """
-    again = _AGAIN.format(reason=str(reason)[:_REASON_CHARS])
-    last = PromptMessage("user", f"{request.messages[-1].content}\n\n{again}")
-    max_tokens = request.max_tokens
-    if isinstance(reason, AnswerCut):
-        max_tokens *= 2
-    return replace(request, messages=(*request.messages[:-1], last), max_tokens=max_tokens)
+    parse: Callable[[str], T]
+    first: str = ""
+    field: str = ""
+
+    def parsed(self, answer: str) -> T:
+        """What `parse` makes of an answer, or of the first with this correction."""
+        if self.field:
+            return self.parse(amended(self.first, self.field, answer))
+        self.first = answer
+        return self.parse(answer)
+
+    def asked_again(self, request: ModelRequest, reason: AnswerRefused) -> ModelRequest:
+        """The request with the reason why its answer was refused.
+
+        Where one field is wrong, the answer stands in it, and only that field is asked for. After
+        an answer that thinking cut off before its first word, `max_tokens` is doubled.
+        """
+        why, self.field = str(reason)[:_REASON_CHARS], reason.field
+        *before, last = request.messages
+        if self.field:
+            again = _CORRECT.format(reason=why, field=self.field)
+            messages = (
+                *request.messages,
+                PromptMessage("assistant", extract_json(self.first)),
+                PromptMessage("user", again),
+            )
+            return replace(request, messages=messages, schema=_part_of(request.schema, self.field))
+        asked = f"{last.content}\n\n{_AGAIN.format(reason=why)}"
+        max_tokens = request.max_tokens * (2 if isinstance(reason, AnswerCut) else 1)
+        messages = (*before, PromptMessage("user", asked))
+        return replace(request, messages=messages, max_tokens=max_tokens)
+
+
+def _part_of(schema: AnswerSchema | None, field: str) -> AnswerSchema | None:
+    """The schema of an object that has one field of the answer alone."""
+    if schema is None:
+        return None
+    match schema.schema:
+        case {"properties": {**fields}} if field in fields:
+            part = {**schema.schema, "properties": {field: fields[field]}, "required": [field]}
+            return replace(schema, schema=part)
+    return schema
 
 
 def _complete_text(completion: Completion, model: str) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, field
 from enum import Enum
+from types import MappingProxyType
 from typing import TypeVar
 
 import msgspec
@@ -13,39 +13,81 @@ from msgspec import Struct
 from pipimem.errors import AnswerRefused
 from pipimem.llm.json_object import extract_json
 from pipimem.llm.request import AnswerSchema
+from pipimem.text.patterns import Pattern
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 # A provider takes a thousand or so names in a schema, and a grammar of that many is slow.
 _MOST_NAMED = 300
 # These may be empty, and are joined into one line.
-_LABELS = frozenset({"title", "speaker", "why"})
-# Fields with ids of entries that change: each entry may be named once in an answer.
-_CHANGED = frozenset({"id", "ids", "replaces"})
+_LABELS = frozenset({"title", "speaker", "why", "due"})
 # A model may leave these out; other fields have defaults for rules and hosts alone.
-_OPTIONAL = frozenset({"over", "title", "speaker", "explicit", "replaces", "reword", "sheet"})
+_OPTIONAL = frozenset({"over", "title", "speaker", "necessity", "explicit", "concluded", "due"}) | {
+    *("replaces", "reword", "sheet", "remove", "add")
+}
 # Rules and guards set these, a model never: they stand in no schema.
 _OURS = frozenset({"weight", "quote_reason"})
 # These come first in a schema, in this order. A grammar makes a model keep it, and it writes better
 # when it has named its sources before the text.
 _FIRST = ("drop", "sources", "speaker", "id", "ids", "text")
 
+_PATH = Pattern(r"`\$\.(\w+)")
+
 # By the name of a field: what its ids name ("entry", "message"), and the true ids by those shown.
 Ids = Mapping[str, tuple[str, Mapping[str, str]]]
 
 
-def decoded(answer: str, shape: type[S]) -> S:
-    """The one JSON object of an answer as `shape`; raises `AnswerRefused` with the reason."""
-    text = extract_json(answer)
+def decoded(answer: str, shape: type[S], longest: Mapping[str, int] = MappingProxyType({})) -> S:
+    """The one JSON object of an answer as `shape`; raises `AnswerRefused` with the reason.
+
+    Lists in a field of `longest`, such as `history.sources`, lose what is beyond its number.
+    """
     try:
-        found = msgspec.json.decode(text, type=shape)
+        said = _shortened(msgspec.json.decode(extract_json(answer)), "", longest)
+        found = msgspec.json.decode(msgspec.json.encode(said), type=shape)
     except msgspec.ValidationError as reason:
-        raise AnswerRefused(f"The answer does not have the asked-for shape: {reason}.") from reason
+        raise AnswerRefused(
+            f"The answer does not have the asked-for shape: {reason}.", _field_of(str(reason))
+        ) from reason
     except msgspec.DecodeError as reason:
         raise AnswerRefused(f"The answer is not valid JSON: {reason}.") from reason
-    for problem in _wrong_fields(found, msgspec.json.decode(text)):
-        raise AnswerRefused(f"The answer does not have the asked-for shape: Object {problem}.")
+    for problem in _wrong_fields(found, said):
+        raise AnswerRefused(
+            f"The answer does not have the asked-for shape: Object {problem}.", _field_of(problem)
+        )
     return found
+
+
+def amended(answer: str, field: str, correction: str) -> str:
+    """Return the JSON of an answer with one field as its `correction` has it, itself an object.
+
+    A correction that is a whole answer replaces it. Raises `AnswerRefused` if it lacks the field.
+    """
+    said, newer = (msgspec.json.decode(extract_json(text)) for text in (answer, correction))
+    if field not in newer:
+        raise AnswerRefused(f"The correction has no field {field}.")
+    return msgspec.json.encode({**said, **newer}).decode()
+
+
+def _field_of(problem: str) -> str:
+    """The field of an answer that a problem names by its path, such as `$.learned[3].text`."""
+    found = _PATH().search(problem)
+    return found[1] if found else ""
+
+
+def _shortened(value: object, field: str, longest: Mapping[str, int]) -> object:
+    """The value of a field, its lists without what is beyond their number."""
+    match value:
+        case dict():
+            path = f"{field}." if field else ""
+            return {
+                name: _shortened(inner, f"{path}{name}", longest) for name, inner in value.items()
+            }
+        case list():
+            inner = [_shortened(item, field, longest) for item in value]
+            return inner[: longest[field]] if field in longest else inner
+        case _:
+            return value
 
 
 def _wrong_fields(value: object, said: object, path: str = "$") -> Iterator[str]:
@@ -68,18 +110,22 @@ def _wrong_fields(value: object, said: object, path: str = "$") -> Iterator[str]
 def checked(answer: S, ids: Ids) -> S:
     """Return the answer with true ids and stripped texts; lists of texts lose their repetitions.
 
-    Raises `AnswerRefused` for an id that was never shown, an entry that two items want to change,
-    and a text that is empty or has several lines.
+    Raises `AnswerRefused` for an id that was never shown, and a text that is empty or has several
+    lines.
     """
-    return _Check(ids).struct(answer, "")
+    check, fields = _Check(ids), dict[str, object]()
+    for name in answer.__struct_fields__:
+        try:
+            fields[name] = check.value(getattr(answer, name), name, "")
+        except AnswerRefused as reason:
+            raise AnswerRefused(str(reason), name) from reason
+    return type(answer)(**fields)
 
 
-@dataclass(slots=True)
-class _Check:
-    """The check of one answer, which remembers the entries that it changes."""
+class _Check(Struct, frozen=True):
+    """The check of one answer."""
 
     ids: Ids
-    changed: set[str] = field(default_factory=set)
 
     def struct(self, struct: S, field: str) -> S:
         """A struct that stands in `field`, with its fields checked."""
@@ -120,12 +166,6 @@ class _Check:
             raise AnswerRefused(
                 f"There is no {what} [{name}]; use only ids that stand in brackets above."
             )
-        if field in _CHANGED:
-            if name in self.changed:
-                raise AnswerRefused(
-                    f"The entry [{name}] is changed twice; name it in one item only."
-                )
-            self.changed.add(name)
         return shown[name]
 
 
@@ -134,7 +174,6 @@ def schema_of(
     shape: type[msgspec.Struct],
     enums: Mapping[str, list[str]],
     bounds: Mapping[str, int],
-    lengths: Mapping[str, int],
     hidden: Set[str] = frozenset(),
 ) -> AnswerSchema:
     """The JSON schema of `shape`, without references and with every field required.
@@ -142,12 +181,11 @@ def schema_of(
     Providers' strict modes want both, and small servers do not follow references. The `enums`, by
     field, keep a model from making up an id: each stands where its field comes first, for a schema
     is paid for as the prompt is; more than 300 names are left out. `bounds` are how many items the
-    list of a field may have, `lengths` how many characters a text that is asked for there. Fields
-    that are `hidden` are left out.
+    list of a field may have. Fields that are `hidden` are left out.
     """
     _, parts = msgspec.json.schema_components([shape], ref_template="{name}")
     known = {field: names for field, names in enums.items() if 0 < len(names) <= _MOST_NAMED}
-    inliner = _Inliner(parts, known, bounds, lengths, _OURS | hidden)
+    inliner = _Inliner(parts, known, bounds, _OURS | hidden)
     inlined = inliner.node(parts[shape.__name__], "")
     assert isinstance(inlined, dict)
     return AnswerSchema(name, inlined)
@@ -156,14 +194,13 @@ def schema_of(
 class _Inliner(Struct, frozen=True):
     """Replaces references by the `parts` they name, and a string by the enum of its field.
 
-    An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field,
-    `lengths` those of texts. Fields that are `hidden` are left out.
+    An enum that was used is taken out of `enums`. `bounds` are the lengths of lists by field.
+    Fields that are `hidden` are left out.
     """
 
     parts: Mapping[str, Mapping[str, object]]
     enums: dict[str, list[str]]
     bounds: Mapping[str, int]
-    lengths: Mapping[str, int]
     hidden: Set[str]
 
     def node(self, node: object, field: str) -> object:
@@ -173,8 +210,6 @@ class _Inliner(Struct, frozen=True):
                 return self.node(self.parts[name], "")
             case {"type": "string"} if field in self.enums:
                 return {"type": "string", "enum": self.enums.pop(field)}
-            case {"type": "string", "maxLength": _, **rest} if field in self.lengths:
-                return {"type": "string", "maxLength": self.lengths[field], **rest}
             case {"type": "object", "properties": {**properties}}:
                 return self._strict_object(properties)
             case dict():

@@ -13,7 +13,7 @@ from pipimem.errors import AnswerRefused
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.masked import without_masked
 from pipimem.memory.promote import is_copy, promoted
-from pipimem.memory.prompt_memory import known, newest_within, targets
+from pipimem.memory.prompt_memory import known, minute, newest_within, stamped, targets
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
@@ -29,6 +29,7 @@ from pipimem.notes.operations import (
     Decision,
     Hole,
     Invalidate,
+    LeftOut,
     Narrowed,
     Operation,
     Progress,
@@ -122,11 +123,10 @@ def after_failure(
 
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
-_TITLE_CHARS = 60
-# Each window shows memory anew; what it may end or repeat comes first.
-_MEMORY_CHARS = 8_000
-# As many of the newest bullets of history as a window may well repeat.
-_NEWEST, _NEWEST_CHARS = 20, 2_000
+_TITLE_CHARS = 80
+# The newest bullets of history: the lead-in in front of a window says the rest.
+_NEWEST, _NEWEST_CHARS = 6, 800
+_MOST_NOT_KEPT, _NOT_KEPT_CHARS = 8, 160
 
 
 async def consolidate(
@@ -170,20 +170,33 @@ def _has_history(answer: Consolidated, window: Window) -> bool:
 
 def _task(notes: Notes, window: Window, now: datetime, *, lags: bool) -> Consolidate:
     """What is asked about a window; SESSION.md is shown where it `lags` behind."""
-    about = "\n".join(message.content for message in window.messages)
-    entries = known(notes, now, about, _MEMORY_CHARS)
-    session = shown_sheet(notes.session) if lags else None
-    newest = _newest_of_history(notes)
+    shown = known(notes, now, [message.content for message in window.messages])
     return Consolidate(
-        now, window.participants, entries, window.messages, session, newest, window.before
+        now,
+        window.participants,
+        shown.entries,
+        window.messages,
+        shown_sheet(notes.session) if lags else None,
+        _newest_of_history(notes),
+        window.before,
+        shown.hidden,
+        _not_kept(notes),
     )
 
 
 def _newest_of_history(notes: Notes) -> tuple[str, ...]:
-    """The newest bullets, those in HISTORY.md before those that wait for their block."""
-    texts = [entry.text for entry in notes.history.entries if entry.bullet]
-    texts += [bullet.text for bullet in notes.ledger.pending]
-    return newest_within(texts[-_NEWEST:], _NEWEST_CHARS)
+    """The newest bullets with their times; those that wait for their block are the newest."""
+    bullets = [entry for entry in notes.history.entries if entry.bullet]
+    lines = stamped(notes, bullets[-_NEWEST:])
+    lines += [f"{minute(bullet.when)}{bullet.text}" for bullet in notes.ledger.pending]
+    return newest_within(lines[-_NEWEST:], _NEWEST_CHARS)
+
+
+def _not_kept(notes: Notes) -> tuple[str, ...]:
+    """What of the newest answers was left out, and why; nothing where the notes hold none."""
+    left_out: Sequence[LeftOut] = getattr(notes, "left_out", ())
+    lines = [f"{clipped(item.text, _NOT_KEPT_CHARS)}, because {item.reason}" for item in left_out]
+    return tuple(lines[-_MOST_NOT_KEPT:])
 
 
 async def filled(

@@ -10,12 +10,13 @@ from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
+from pipimem.memory.prompt_memory import minute
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import month_heading
 from pipimem.notes.kinds import etag
 from pipimem.notes.notes import HistoryBlock, Note, Notes, blocks
 from pipimem.notes.operations import Author, Bullet, Decision, FoldBlocks, Job, Operation
-from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, answered
+from pipimem.sidecar.tasks import Assistant, Call, Fold, Folded, HistoryItem, answered
 from pipimem.text.dates.bounds import later
 from pipimem.text.injection import injection_kind
 from pipimem.text.private import has_mark
@@ -28,6 +29,8 @@ KEEP = 3
 # From here on a month that goes on is folded too, so often at most.
 LONG_CHARS = 8_000
 EVERY = timedelta(days=7)
+# A month of fewer bullets is short enough; it is folded only where the file is long.
+_SHORT_MONTH = 20
 # Of fewer bullets nothing shorter can be made.
 _LEAST_BULLETS = 4
 _EVER = datetime.min.replace(tzinfo=UTC)
@@ -36,7 +39,7 @@ Months = Mapping[str, Sequence[HistoryBlock]]
 
 
 def due_months(notes: Notes, now: datetime, *, forced: bool = False) -> Months:
-    """The blocks to fold, by month: of months that are over, or of all where the file is long.
+    """The blocks to fold, by month: of full months that are over, or of all if the file is long.
 
     The newest `KEEP` blocks are none of them. A long file is folded 7 days after the last fold at
     the earliest, unless `forced`.
@@ -46,9 +49,12 @@ def due_months(notes: Notes, now: datetime, *, forced: bool = False) -> Months:
     if is_long(notes) and (forced or now >= rested_at(notes, now)):
         return months
     kept = {_month(block) for block in unfolded[-KEEP:]}
-    this_month = f"{now:%Y-%m}"
+    this_month, folds = f"{now:%Y-%m}", _folded_months(notes)
     return {
-        month: fresh for month, fresh in months.items() if month < this_month and month not in kept
+        month: fresh
+        for month, fresh in months.items()
+        if month < this_month and month not in kept
+        if month in folds or _count_bullets(fresh) > _SHORT_MONTH
     }
 
 
@@ -60,12 +66,16 @@ def _unfolded(notes: Notes) -> list[HistoryBlock]:
 
 def _worth_folding(notes: Notes, months: Months) -> Months:
     """The months in their order; of few bullets only those that were folded before."""
-    folds = {block.month for block in blocks(notes.history) if block.month}
+    folds = _folded_months(notes)
     return {
         month: fresh
         for month, fresh in sorted(months.items())
         if month in folds or _count_bullets(fresh) >= _LEAST_BULLETS
     }
+
+
+def _folded_months(notes: Notes) -> frozenset[str]:
+    return frozenset(block.month for block in blocks(notes.history) if block.month)
 
 
 def _count_bullets(fresh: Sequence[HistoryBlock]) -> int:
@@ -146,7 +156,9 @@ async def _folded(
     headings: tuple[str, ...],
     call: Call,
 ) -> FoldBlocks:
-    texts = tuple((name, bullet.text) for name, bullet in originals.items())
+    texts = tuple(
+        (name, f"{minute(bullet.when)}{bullet.text}") for name, bullet in originals.items()
+    )
     answer = await _shorter(assistant, Fold(month, texts), call)
     kept = _kept_bullets(answer, originals)
     if not kept:
@@ -156,10 +168,14 @@ async def _folded(
 
 
 def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bullet]:
-    """The bullets of an answer with their times, each once, without what gives the bot orders."""
+    """The bullets of an answer with their times, each once, without what gives the bot orders.
+
+    They stand in the order of the first originals that they rest on.
+    """
     known = {bullet.text for bullet in originals.values()}
+    places = {name: place for place, name in enumerate(originals)}
     kept: list[Bullet] = []
-    for bullet in answer.bullets:
+    for bullet in sorted(answer.bullets, key=lambda bullet: _first_of(bullet, places)):
         text = redacted(bullet.text)
         is_refused = not text.strip() or (text not in known and _is_refused(text))
         if is_refused or any(says_the_same(text, other.text) for other in kept):
@@ -167,6 +183,10 @@ def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bulle
         times = [originals[name].when for name in bullet.sources if name in originals]
         kept.append(Bullet(text, bullet.sources, bullet.weight, max(times, default="")))
     return kept
+
+
+def _first_of(bullet: HistoryItem, places: Mapping[str, int]) -> int:
+    return min((places[name] for name in bullet.sources if name in places), default=len(places))
 
 
 def _is_refused(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from difflib import SequenceMatcher
 
 from msgspec import Struct, structs
@@ -31,7 +31,7 @@ from pipimem.notes.operations import (
     Target,
     Trust,
 )
-from pipimem.sidecar.tasks import Learned
+from pipimem.sidecar.tasks import Learned, is_day
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
@@ -98,10 +98,9 @@ def is_copy(text: str, messages: Iterable[Message]) -> bool:
     return any(folded in white_folded(message.content) for message in messages)
 
 
-# What was said plainly; a prompt asks for 0.95 there, and for 0.7 where a model concludes.
-_SURE = 0.85
-# What is middling goes on probation: a careful model calls about every second fact so. For so many
-# messages of people one; a model that calls all of it middling knows not what it keeps.
+# What is middling, or concluded, goes on probation: a careful model calls about every second fact
+# so. For so many messages of people one; a model that calls all of it middling knows not what it
+# keeps.
 _PROBATION_DAYS = 30
 _MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
@@ -133,8 +132,8 @@ class _Candidate(Struct, frozen=True):
     @property
     def is_durable(self) -> bool:
         """Whether it is written for good; what only the bot or a tool said never is at once."""
-        is_sure = self.item.necessity == "high" and self.item.confidence >= _SURE
-        return self.is_from_user and (self.is_certain or is_sure)
+        is_said = self.item.necessity == "high" and not self.item.concluded
+        return self.is_from_user and (self.is_certain or is_said)
 
     @property
     def is_certain(self) -> bool:
@@ -144,7 +143,7 @@ class _Candidate(Struct, frozen=True):
     @property
     def is_probable(self) -> bool:
         """Whether it may be written on probation."""
-        return self.item.necessity in ("high", "medium") and self.item.confidence >= _SURE
+        return self.item.necessity in ("high", "medium")
 
 
 def promoted(
@@ -200,7 +199,7 @@ def _refusal(candidate: _Candidate, sources: Sequence[Message], probations: int)
         return "copies a message word for word"
     if candidate.is_durable or (candidate.is_probable and probations):
         return ""
-    return f"below the bar ({item.necessity}, {item.confidence:.2f})"
+    return f"below the bar ({item.necessity})"
 
 
 def _most_probations(messages: Mapping[str, Message]) -> int:
@@ -311,17 +310,24 @@ def _operation(
     item, text, evidence = candidate.item, candidate.text, candidate.evidence
     reason, trust = item.quote_reason, candidate.trust
     if reason and reason not in AWAITING:
-        return Add(Kind.FACT, text, trust, evidence, until, item.confidence, quote_reason=reason)
-    expires = named_end(text, evidence)
+        return Add(Kind.FACT, text, trust, evidence, until, quote_reason=reason)
+    expires, due = named_end(text, evidence), due_day(item)
     if replaced:
         newer = Supersede(tuple(replaced), text, trust, evidence, "a newer value", item.kind)
-        return replace(newer, expires=expires, quote_reason=reason)
+        return replace(newer, expires=expires, quote_reason=reason, due=due)
     for entry in same:
         if entry.text != text:
             return Confirm(entry.target, evidence)
     # What a person typed stays beside its newer value: recall shows the newer first, and a person
     # decides.
-    return Add(item.kind, text, trust, evidence, until, item.confidence, expires, reason)
+    return Add(item.kind, text, trust, evidence, until, expires, reason, due)
+
+
+def due_day(item: Learned) -> date | None:
+    """Return the due day of an open loop, `None` for other kinds; a host may give no real day."""
+    if item.kind is not Kind.OPEN_LOOP or not is_day(item.due):
+        return None
+    return date.fromisoformat(item.due)
 
 
 def recalled_entries(notes: Notes, found: Iterable[str]) -> tuple[Entry, ...]:

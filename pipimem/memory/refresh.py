@@ -13,13 +13,12 @@ from pipimem.memory.window import Window
 from pipimem.notes.headings import SECTIONS, section_of
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision, LeftOut, Progress, SetSection
+from pipimem.sidecar.sheet import MOST_LINES
 from pipimem.sidecar.tasks import Assistant, Call, Refresh, Refreshed, answered, in_thread
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 
 _ITEM_CHARS = 240
-# As many as the prompt asks for. A list that is full may have pushed an item out that still stands.
-_MOST_ITEMS = 6
 _STATE = "Current State"
 
 
@@ -41,12 +40,13 @@ def without_taken_out(
 ) -> Mapping[str, Sequence[str]]:
     """The lists of an answer; what it takes out of one stands under Current State no more.
 
-    A promise stands under Next Steps and there: once it is kept, it is over in both.
+    A promise stands under Next Steps and there: once it is kept, it is over in both. A list that is
+    full may have pushed an item out that still stands.
     """
     before = _items(session)
     gone = set[str]()
     for title, items in sections.items():
-        if title != _STATE and len(items) < _MOST_ITEMS:
+        if title != _STATE and len(items) < MOST_LINES:
             gone.update(before.get(title, ()))
     for title, items in {**before, **sections}.items():
         if title != _STATE:
@@ -108,7 +108,7 @@ def set_sections(sheet: Mapping[str, Sequence[str]], session: Note) -> tuple[Set
     for title in SECTIONS:
         if title in sheet:
             items = [
-                redacted(white_folded(item))[:_ITEM_CHARS] for item in sheet[title][:_MOST_ITEMS]
+                redacted(white_folded(item))[:_ITEM_CHARS] for item in sheet[title][:MOST_LINES]
             ]
             operations.append(SetSection(title, tuple(items)))
     return tuple(operations)

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
-from pipimem.memory.prompt_memory import known, newest_within, targets
+from pipimem.memory.prompt_memory import (
+    PLANS,
+    known_entry,
+    newest_within,
+    shown_bullets,
+    stamped,
+    targets,
+)
 from pipimem.memory.wishes_and_health import moves_to_own_heading
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
@@ -22,24 +30,24 @@ from pipimem.notes.operations import (
     Trust,
     targets_of,
 )
-from pipimem.sidecar.tasks import Assistant, Call, Tidied, Tidy, answered
+from pipimem.sidecar.tasks import Assistant, Call, KnownEntry, Tidied, Tidy, answered, in_thread
 from pipimem.text.injection import has_voice, injection_kind
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import redacted
-from pipimem.text.words.similarity import is_tightened
+from pipimem.text.words.similarity import is_tightened, shared_words_with_each
 
-# About as many as came since the last tidying: what they double or contradict is what there is to
-# tidy.
-_LOOKED_AT = 20
-# As much as of MEMORY.md: a prompt stays within 16,000 tokens.
-_HISTORY_CHARS = 12_000
+# What is shown of MEMORY.md and HISTORY.md: twins stand among the likest pairs, and a note without
+# one is seldom changed.
+_GROUPED_CHARS, _OTHER_CHARS, _HISTORY_CHARS = 6_000, 2_000, 2_000
+# A longer chain of likeness joins what is not alike.
+_MOST_IN_GROUP = 6
 
 
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
-    task = Tidy(now, known(notes, now, _newest(notes)), _end_of_history(notes))
+    task = await in_thread(partial(_task, notes, now))  # 2 s for 5,000 entries
     operations = _operations(await answered(assistant, task, Tidied, call), notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
@@ -48,6 +56,56 @@ async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) ->
     return Decision(
         "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
     )
+
+
+def _task(notes: Notes, now: datetime) -> Tidy:
+    shown = _shown(notes, now)
+    return Tidy(now, shown, _outcomes(notes, shown))
+
+
+def _shown(notes: Notes, now: datetime) -> tuple[KnownEntry, ...]:
+    """The entries to look at: groups of those most alike, then loops past their day, the newest."""
+    bullets = shown_bullets(notes)
+    shown: list[KnownEntry] = []
+    room = _GROUPED_CHARS
+    for members in _groups(bullets):
+        size = sum(len(bullets[index].text) for index in members)
+        if size <= room:
+            room -= size
+            group = 1 + (shown[-1].group if shown else 0)
+            shown += [known_entry(notes, bullets[index], now, group) for index in members]
+    grouped = {entry.id for entry in shown}
+    others = [known_entry(notes, entry, now) for entry in bullets if entry.id not in grouped]
+    others.sort(key=lambda entry: (entry.no_news, entry.said), reverse=True)
+    room = _OTHER_CHARS + room
+    for entry in others:
+        if len(entry.text) <= room:
+            room -= len(entry.text)
+            shown.append(entry)
+    return tuple(shown)
+
+
+def _groups(bullets: Sequence[Entry]) -> list[list[int]]:
+    """The indexes of entries that share the most with each other, the likest groups first.
+
+    Each entry is paired with the entry that it shares the most words with, by their weight; pairs
+    with a member in common are one group.
+    """
+    texts = [entry.text for entry in bullets]
+    pairs: dict[tuple[int, int], float] = {}
+    for index, shared in enumerate(shared_words_with_each(texts, texts)):
+        shared.pop(index, None)
+        nearest = max(shared, key=lambda other: (shared[other], -other), default=None)
+        if nearest is not None:
+            pair = min(index, nearest), max(index, nearest)
+            pairs[pair] = max(shared[nearest], pairs.get(pair, 0.0))
+    groups: dict[int, list[int]] = {}
+    for first, second in sorted(pairs, key=lambda pair: (-pairs[pair], pair)):
+        one, other = groups.get(first, [first]), groups.get(second, [second])
+        if one is not other and len(one) + len(other) <= _MOST_IN_GROUP:
+            one += other
+            groups |= dict.fromkeys(one, one)
+    return list({id(group): sorted(group) for group in groups.values()}.values())
 
 
 def changeable(notes: Notes) -> list[Entry]:
@@ -60,17 +118,17 @@ def changeable(notes: Notes) -> list[Entry]:
     return found
 
 
-def _newest(notes: Notes) -> str:
-    """The newest entries' texts: of a memory too long for a prompt, what is like them is shown."""
-    records = notes.ledger.records
-    entries = [entry for entry in notes.memory.entries if entry.id in records]
-    ages = sorted((records[entry.id].when, entry.text) for entry in entries)
-    return "\n".join(text for _, text in ages[-_LOOKED_AT:])
-
-
-def _end_of_history(notes: Notes) -> tuple[str, ...]:
-    """The lines of HISTORY.md, as many of its end as a prompt has room for."""
-    return newest_within([entry.text for entry in notes.history.entries], _HISTORY_CHARS)
+def _outcomes(notes: Notes, shown: Sequence[KnownEntry]) -> tuple[str, ...]:
+    """The lines of HISTORY.md nearest to each open loop that is shown, with their times."""
+    loops = [entry.text for entry in shown if kind_of(entry.section) in PLANS]
+    bullets = [entry for entry in notes.history.entries if entry.bullet]
+    texts = [entry.text for entry in bullets]
+    nearest: set[int] = set()
+    for shared in shared_words_with_each(texts, loops):
+        if shared:
+            nearest.add(max(shared, key=lambda index: (shared[index], index)))
+    lines = stamped(notes, [bullets[index] for index in sorted(nearest)])
+    return newest_within(lines, _HISTORY_CHARS)
 
 
 def _operations(answer: Tidied, notes: Notes) -> list[Operation]:

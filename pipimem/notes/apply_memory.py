@@ -49,7 +49,7 @@ def add(work: AppliedDraft, op: Add) -> str:
     work.draft(File.MEMORY).put(section, [text])
     record = _record(work, op, op.kind)
     probation = _stamp(op.probation_until)
-    _record_new(work, name, replace(record, probation_until=probation, confidence=op.confidence))
+    _record_new(work, name, replace(record, probation_until=probation))
     work.changes.append(Change("added", File.MEMORY, section, after=text, id=name))
     return ""
 

@@ -59,7 +59,6 @@ class Record(Struct, frozen=True):
     recalled: str = ""
     probation_until: str = ""
     predecessor: str = ""
-    confidence: float = 1.0
     learnt: str = ""
     expires: str = ""
     since: str = ""

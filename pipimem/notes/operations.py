@@ -66,7 +66,6 @@ class Add(Struct, frozen=True):
     trust: Trust
     evidence: Evidence = Evidence()
     probation_until: datetime | None = None
-    confidence: float = 1.0
     expires: date | None = None  # the last day it holds
     quote_reason: str = ""
     due: date | None = None  # of an open loop, the day it is due

@@ -4,59 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, Struct, structs
 
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import AnswerSchema
 from pipimem.llm.strict_decoding import Ids, checked, decoded, schema_of
+from pipimem.sidecar.sheet import MOST_LINES_CHANGED, SheetList, changed_sections, sheet_lines
 from pipimem.sidecar.tasks import (
     ANSWERS,
+    MOST_HISTORY_SOURCES,
+    MOST_SOURCES,
     Answer,
     Consolidate,
     Consolidated,
     Fold,
     Folded,
+    Id,
+    Learned,
     LineText,
     Outdated,
+    Refile,
     Refresh,
     Refreshed,
     Rerank,
     Reranked,
+    Reword,
     Task,
     Tidied,
     Tidy,
     Title,
     check_order,
+    is_day,
     is_exchange,
     task_name,
 )
 from pipimem.text.talk.context import holds_a_statement
 
-# Field of a sheet → section of SESSION.md.
-_SECTIONS = {
-    "current_state": "Current State",
-    "user_intent": "User Intent",
-    "active_files": "Active Files",
-    "decisions": "Decisions",
-    "constraints": "Constraints",
-    "errors": "Errors & Corrections",
-    "next_steps": "Next Steps",
-    "worklog": "Worklog",
+_Named = TypeVar("_Named", Outdated, Refile, Reword)
+
+# Ids beyond these bounds are left out: the first ones say it best.
+_MOST_IDS = {
+    Consolidate: {
+        "learned.sources": MOST_SOURCES,
+        "learned.replaces": MOST_SOURCES,
+        "history.sources": MOST_HISTORY_SOURCES,
+    },
+    Fold: {"bullets.sources": MOST_HISTORY_SOURCES},
 }
-_Items = Annotated[tuple[LineText, ...], msgspec.Meta(max_length=6)]
-_LISTS = [(field, _Items) for field in _SECTIONS]
-_Sheet = msgspec.defstruct("_Sheet", _LISTS, frozen=True, forbid_unknown_fields=True)
-_SheetWithTitle = msgspec.defstruct(
-    "_SheetWithTitle", [("title", Title), *_LISTS], frozen=True, forbid_unknown_fields=True
-)
+
+
+class _AddedLine(Struct, frozen=True, forbid_unknown_fields=True):
+    list: SheetList
+    text: LineText
+
+
+class _SheetChanges(Struct, frozen=True, forbid_unknown_fields=True):
+    remove: Annotated[tuple[Id, ...], Meta(max_length=MOST_LINES_CHANGED)] = ()
+    add: Annotated[tuple[_AddedLine, ...], Meta(max_length=MOST_LINES_CHANGED)] = ()
+
+
+class _SheetWithTitle(_SheetChanges, frozen=True, forbid_unknown_fields=True):
+    title: Title = ""
 
 
 # What a model is asked for, and what is accepted: a sheet that is none costs no fact.
 class _ConsolidatedWithSheet(Consolidated, frozen=True, kw_only=True):
-    sheet: _Sheet  # type: ignore[valid-type]
+    sheet: _SheetChanges  # type: ignore[assignment]
 
 
 class _ConsolidatedWithAnything(Consolidated, frozen=True, kw_only=True):
@@ -68,7 +84,7 @@ class _Drop(Outdated, frozen=True, kw_only=True):
 
 
 class _TidiedWithReasons(Tidied, frozen=True, kw_only=True):
-    drop: Annotated[tuple[_Drop, ...], msgspec.Meta(max_length=16)]
+    drop: Annotated[tuple[_Drop, ...], Meta(max_length=16)]
 
 
 # Enough for the longest answer the schema allows, and for a model that thinks before it answers.
@@ -93,24 +109,23 @@ def max_tokens(task: Task) -> int:
     return _MAX_TOKENS[type(task)]
 
 
-# What prompts and schemas ask for; a note that says what several said may need more.
-_LENGTHS = {"text": 200, "title": 60, **dict.fromkeys(_SECTIONS, 200)}
-
-
 def answer_schema(task: Task) -> AnswerSchema:
     """The JSON schema of a task's answer, with the ids that the task shows, each once."""
     name, enums = task_name(task), _enums(task)
     match task:
         case Consolidate():
             bounds = {"learned": task.most_learned, "history": task.most_history}
-            hidden = {"sheet"} if task.session is None else set()
-            return schema_of(name, _ConsolidatedWithSheet, enums, bounds, _LENGTHS, hidden)
+            # The author of the first source is the speaker.
+            hidden = {"speaker"} if task.session is not None else {"speaker", "sheet"}
+            return schema_of(name, _ConsolidatedWithSheet, enums, bounds, hidden)
         case Refresh():
-            return schema_of(name, _SheetWithTitle, enums, {}, _LENGTHS)
+            return schema_of(name, _SheetWithTitle, enums, {})
         case Tidy():
-            return schema_of(name, _TidiedWithReasons, enums, {}, {})
+            return schema_of(name, _TidiedWithReasons, enums, {})
+        case Fold():
+            return schema_of(name, Folded, enums, {"bullets": task.most_bullets})
         case _:
-            return schema_of(name, ANSWERS[type(task)], enums, {}, _LENGTHS)
+            return schema_of(name, ANSWERS[type(task)], enums, {})
 
 
 def parse_answer(
@@ -120,24 +135,25 @@ def parse_answer(
 
     Raises `AnswerRefused`, also for an answer without a history or a title where one is needed.
     """
-    ids = _shown_ids(task, true_ids)
+    ids, longest = _shown_ids(task, true_ids), _MOST_IDS.get(type(task), {})
     match task:
         case Consolidate():
-            talk = checked(decoded(answer, _ConsolidatedWithAnything), ids)
-            _check_bounds(talk, task)
-            sheet = None if task.session is None else _sheet(talk.sheet, talk.title)
+            talk = checked(decoded(answer, _ConsolidatedWithAnything, longest), ids)
+            learned, over = _changed_once(talk)
+            talk = structs.replace(talk, learned=learned, over=over)
+            _check_talk(talk, task)
+            sheet = None if task.session is None else _sheet(talk.sheet, talk.title, task.session)
             return Consolidated(talk.learned, talk.over, talk.title, talk.history, sheet)
         case Refresh():
-            lists = checked(decoded(answer, _SheetWithTitle), ids)
-            return Refreshed(_session_sections(structs.asdict(lists)))
+            changes = checked(decoded(answer, _SheetWithTitle), ids)
+            added = [(line.list, line.text) for line in changes.add]
+            sections = changed_sections(task.session, changes.remove, added)
+            return Refreshed(_with_title(sections, changes.title))
         case Tidy():
-            said = checked(decoded(answer, _TidiedWithReasons), ids)
-            drop = tuple(Outdated(one.id, one.why) for one in said.drop)
-            return Tidied(said.merge, said.move, drop, said.reword)
+            return _tidied(checked(decoded(answer, _TidiedWithReasons), ids))
         case Fold():
-            fold = checked(decoded(answer, Folded), ids)
-            if not fold.title:
-                raise AnswerRefused("The title is empty; say what the month was about.")
+            fold = checked(decoded(answer, Folded, longest), ids)
+            _check_fold(fold, task)
             return fold
         case Rerank():
             reranked = decoded(answer, Reranked)
@@ -145,37 +161,91 @@ def parse_answer(
             return reranked
 
 
-def _check_bounds(answer: Consolidated, task: Consolidate) -> None:
+def _changed_once(talk: Consolidated) -> tuple[tuple[Learned, ...], tuple[Outdated, ...]]:
+    """The items of an answer, each entry changed by the first item alone that names it."""
+    changed: set[str] = set()
+    learned = []
+    for item in talk.learned:
+        replaces = tuple(name for name in item.replaces if name not in changed)
+        changed.update(replaces)
+        learned.append(structs.replace(item, replaces=replaces))
+    return tuple(learned), _first_by_id(talk.over, changed)
+
+
+def _tidied(answer: _TidiedWithReasons) -> Tidied:
+    """The answer with each entry in the first list alone that names it."""
+    changed: set[str] = set()
+    merges = []
+    for merge in answer.merge:
+        if changed.isdisjoint(merge.ids):
+            changed.update(merge.ids)
+            merges.append(merge)
+    drop = tuple(Outdated(item.id, item.why) for item in _first_by_id(answer.drop, changed))
+    move = _first_by_id(answer.move, changed)
+    return Tidied(tuple(merges), move, drop, _first_by_id(answer.reword, changed))
+
+
+def _first_by_id(items: Iterable[_Named], changed: set[str]) -> tuple[_Named, ...]:
+    """The items whose entry is not `changed` yet; it is from then on."""
+    kept = []
+    for item in items:
+        if item.id not in changed:
+            changed.add(item.id)
+            kept.append(item)
+    return tuple(kept)
+
+
+def _check_talk(answer: Consolidated, task: Consolidate) -> None:
     talked = is_exchange(task.window) and holds_a_statement(task.before, task.window)
     if not answer.history and talked:
         raise AnswerRefused(
-            "history is empty although people talked; say in at least one item what happened."
+            "history is empty although people talked; say in at least one item what happened.",
+            "history",
         )
+    for item in answer.learned:
+        if item.due and not is_day(item.due):
+            raise AnswerRefused(f"{item.due} is no day such as 2026-05-04.", "learned")
     for field, count, most in (
         ("learned", len(answer.learned), task.most_learned),
         ("history", len(answer.history), task.most_history),
     ):
         if count > most:
-            raise AnswerRefused(f"{field} has {count} items; keep the {most} most important.")
+            raise AnswerRefused(
+                f"{field} has {count} items; keep the {most} most important.", field
+            )
 
 
-def _sheet(sheet: msgspec.Raw, title: str) -> dict[str, tuple[str, ...]] | None:
-    """The sheet by section; `None` where it is not whole."""
+def _check_fold(answer: Folded, task: Fold) -> None:
+    if not answer.title:
+        raise AnswerRefused("The title is empty; say what the month was about.", "title")
+    count, most = len(answer.bullets), task.most_bullets
+    if count > most:
+        raise AnswerRefused(f"There are {count} bullets; at most {most} may be left.", "bullets")
+
+
+def _sheet(raw: msgspec.Raw, title: str, session: str) -> dict[str, tuple[str, ...]] | None:
+    """The sections of the sheet that change; `None` where the changes are not whole."""
     try:
-        lists = checked(msgspec.json.decode(sheet, type=_Sheet), {})
+        changes = checked(msgspec.json.decode(raw, type=_SheetChanges), _sheet_ids(session))
     except (msgspec.DecodeError, AnswerRefused):
         return None
-    return _session_sections({**structs.asdict(lists), "title": title})
+    added = [(line.list, line.text) for line in changes.add]
+    return _with_title(changed_sections(session, changes.remove, added), title)
 
 
-def _session_sections(sheet: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The items by section of SESSION.md; an empty title leaves the old one."""
-    sections = {section: sheet[field] for field, section in _SECTIONS.items()}
-    return sections | {"Session Title": (sheet["title"],)} if sheet["title"] else sections
+def _with_title(sections: Mapping[str, tuple[str, ...]], title: str) -> dict[str, tuple[str, ...]]:
+    """The sections with a title; an empty one leaves the old one."""
+    return {**sections, "Session Title": (title,)} if title else {**sections}
+
+
+def _sheet_ids(session: str) -> Ids:
+    """The ids of the lines of a sheet, as they are shown."""
+    names = [line.id for line in sheet_lines(session) if line.id]
+    return {"remove": ("line", dict(zip(names, names, strict=True)))}
 
 
 def _enums(task: Task) -> dict[str, list[str]]:
-    """What a grammar holds a field to: who spoke, and the ids, each list where it stands first.
+    """The ids that a grammar holds a field to, each list where it stands first.
 
     Without the ids of the bot's messages: what only the bot said does not count.
     """
@@ -183,7 +253,6 @@ def _enums(task: Task) -> dict[str, list[str]]:
         case Consolidate():
             return {
                 "sources": [each.id for each in task.window if each.role != "assistant"],
-                "speaker": ["", *task.participants] if task.participants else [],
                 "replaces": [known.id for known in task.memory],
             }
         case Tidy():
@@ -205,6 +274,8 @@ def _shown_ids(task: Task, true_ids: Mapping[str, str]) -> Ids:
             entries = shown("entry", (known.id for known in task.memory))
             sources = shown("message", (message.id for message in task.window))
             return {"sources": sources, "replaces": entries, "id": entries}
+        case Refresh():
+            return _sheet_ids(task.session)
         case Tidy():
             entries = shown("entry", (known.id for known in task.memory))
             return {"id": entries, "ids": entries}

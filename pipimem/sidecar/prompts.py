@@ -1,6 +1,6 @@
 """The prompts of tasks: Markdown files with placeholders, the workspace's own before ours.
 
-The first line of a prompt states its version, `<!-- version: 1 -->`, and is not sent to models.
+The first line of a prompt states its version, `<!-- version: 2 -->`, and is not sent to models.
 Raise the version of ours when its task asks for another answer: a workspace's own prompt of another
 version would ask for the old answer, and is not used.
 """
@@ -8,7 +8,7 @@ version would ask for the old answer, and is not used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -17,13 +17,19 @@ from pathlib import Path
 from pipimem import resources
 from pipimem.errors import SettingsError
 from pipimem.notes.message import Message
+from pipimem.sidecar.sheet import shown_lines
 from pipimem.sidecar.tasks import Consolidate, Fold, KnownEntry, Refresh, Rerank, Task, Tidy
 from pipimem.text.secrets import redacted
+from pipimem.text.token_count import truncated_middle
 
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _SPLIT = re.compile(r"^---user---[ \t]*\n", re.MULTILINE)
 
 _VERSION = re.compile(r"<!-- *version: *(\d{1,9}) *-->[ \t]*\n")
+
+# Two turns say what an "it" or a "yes" at the beginning of a window is about.
+_LEAD_IN, _LEAD_IN_CHARS = 4, 240
+_DAY = re.compile(r"\d{4}-\d\d")
 
 _NOTHING = "(none)"
 _NOT_ASKED = "(not asked for)"
@@ -134,14 +140,18 @@ def placeholder_values(task: Task, channel: str) -> dict[str, str]:
         case Refresh():
             return {
                 "today": _day(task.now),
-                "session": _sheet(task.session),
+                "session": _lines(shown_lines(task.session)),
                 "window": window_lines(task.window),
             }
         case Tidy():
             return _tidy_values(task)
         case Fold():
             bullets = _lines(f"[{name}] {_line(text)}" for name, text in task.bullets)
-            return {"month": task.month, "blocks": bullets}
+            return {
+                "month": task.month,
+                "blocks": bullets,
+                "most_bullets": str(task.most_bullets),
+            }
         case Rerank():
             numbered = enumerate(task.candidates, 1)
             candidates = _lines(f"[{place}] {_line(text)}" for place, text in numbered)
@@ -153,42 +163,46 @@ def _consolidate_values(task: Consolidate, channel: str) -> dict[str, str]:
         "today": _day(task.now),
         "channel": _line(channel),
         "participants": ", ".join(_line(name) for name in task.participants) or _NOTHING,
-        "memory": _lines(_by_section(task.memory)),
+        "memory": _lines(_by_section(task.memory, task.hidden)),
         "told": _lines(f"- {_line(bullet)}" for bullet in task.told),
-        "session": _NOT_ASKED if task.session is None else _sheet(task.session),
+        "not_kept": _lines(f"- {_line(item)}" for item in task.not_kept),
+        "session": _NOT_ASKED if task.session is None else _lines(shown_lines(task.session)),
+        "before": _lines(_lead_in(task.before)),
         "window": window_lines(task.window),
         "most_learned": str(task.most_learned),
         "most_history": str(task.most_history),
     }
 
 
-def _by_section(entries: Iterable[KnownEntry]) -> Iterator[str]:
+def _by_section(entries: Iterable[KnownEntry], hidden: int = 0) -> Iterator[str]:
     """A heading for each section, and its entries below: `[id] text`."""
     for section, group in groupby(entries, key=attrgetter("section")):
         yield f"## {_line(section)}"
-        for one in group:
-            yield f"[{one.id}] {'(no news) ' * one.no_news}{_line(one.text)}"
+        for entry in group:
+            yield f"[{entry.id}] {_mark(entry)}{_line(entry.text)}"
+    if hidden:
+        yield f"({hidden} more are not shown)"
 
 
-def _sheet(text: str) -> str:
-    """The lines of SESSION.md, without headings that have nothing below them."""
-    kept: list[str] = []
-    headings: list[str] = []
-    for line in filter(str.strip, text.splitlines()):
-        if line.startswith("#"):
-            headings = [line]
-        else:
-            kept += [*headings, redacted(line)]
-            headings = []
-    return _lines(kept)
+def _mark(entry: KnownEntry) -> str:
+    """When an entry is due, or else when it was said, unless its text names a day."""
+    if entry.due:
+        return f"(due {entry.due}{', no news' * entry.no_news}) "
+    return f"({entry.said}) " if entry.said and not _DAY.search(entry.text) else ""
+
+
+def _lead_in(before: Sequence[Message]) -> Iterator[str]:
+    """The last messages in front of a window, shortened and without ids: they are no sources."""
+    for message in before[-_LEAD_IN:]:
+        text = truncated_middle(_line(message.content), _LEAD_IN_CHARS)
+        yield f"- {_name(message)}: {text}"
 
 
 def _tidy_values(task: Tidy) -> dict[str, str]:
     memory = []
-    for entry in task.memory:
-        age = "age unknown" if entry.age_days is None else f"{entry.age_days} days"
-        kept = f"{_section(entry)}; {entry.trust}; {age}"
-        memory.append(f"[{entry.id}] ({kept}) {_line(entry.text)}")
+    for group, entries in groupby(task.memory, key=attrgetter("group")):
+        memory.append(f"Group {group}" if group else "Others")
+        memory += [f"[{entry.id}] ({_origin(entry)}) {_line(entry.text)}" for entry in entries]
     return {
         "today": _day(task.now),
         "memory": _lines(memory),
@@ -196,8 +210,12 @@ def _tidy_values(task: Tidy) -> dict[str, str]:
     }
 
 
-def _section(entry: KnownEntry) -> str:
-    return f"{_line(entry.section)}; no news" if entry.no_news else _line(entry.section)
+def _origin(entry: KnownEntry) -> str:
+    """What tidying must know of an entry: its section, trust, the day it was said, and is due."""
+    parts = [_line(entry.section), str(entry.trust), entry.said or "day unknown"]
+    if entry.due:
+        parts.append(f"due {entry.due}{', no news' * entry.no_news}")
+    return "; ".join(parts)
 
 
 def window_lines(window: Iterable[Message]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from types import SimpleNamespace
 from typing import Annotated, ClassVar, Literal, Protocol, TypeVar
@@ -18,10 +18,10 @@ from pipimem.notes.message import Message
 from pipimem.notes.operations import Trust
 
 # How much a window may leave: a guard against an answer that runs on, and no quota. In a dense talk
-# every other message tells a fact, and every sixth an event; where people introduce themselves,
-# each message tells several.
+# every other message states a fact, and every third asks or advises something that is no fact;
+# where people introduce themselves, each message states several.
 _MESSAGES_A_FACT, _LEAST_LEARNED = 2, 16
-_MESSAGES_A_BULLET, _LEAST_HISTORY = 6, 6
+_MESSAGES_A_BULLET, _LEAST_HISTORY = 3, 10
 
 
 class _FieldsOfADataclass:
@@ -62,8 +62,10 @@ class Call(_Struct, frozen=True):
 class KnownEntry(_Struct, frozen=True):
     """One entry of MEMORY.md as a task shows it; `age_days` is `None` where unknown.
 
-    A plan whose day passed two weeks ago, and nobody said what came of it, has `no_news`. What
-    `awaits_second_voice` is a quote that another member may make a rule by saying the same.
+    An open loop whose `due` day (ISO 8601) has passed, and nobody said what came of it, has
+    `no_news`. What `awaits_second_voice` is a quote that another member may make a rule by saying
+    the same. `said` is the day (ISO 8601) it was said, empty where unknown. Entries with the same
+    `group` above 0 may say one thing.
     """
 
     id: str
@@ -73,13 +75,18 @@ class KnownEntry(_Struct, frozen=True):
     age_days: int | None = None
     no_news: bool = False
     awaits_second_voice: bool = False
+    due: str = ""
+    said: str = ""
+    group: int = 0
 
 
 class Consolidate(_Struct, frozen=True):
     """Transcript window → what to keep of it, and what is going on now.
 
     `session` is SESSION.md as it stands, `None` where no sheet is asked for. `told` are the newest
-    bullets of history, and `before` the last messages in front of the window.
+    bullets of history, and `before` the last messages in front of the window. `hidden` is the
+    number of entries of MEMORY.md that `memory` does not show. `not_kept` are lines that say what
+    of the last answers was left out, and why.
     """
 
     now: datetime
@@ -89,6 +96,8 @@ class Consolidate(_Struct, frozen=True):
     session: str | None = None
     told: tuple[str, ...] = ()
     before: tuple[Message, ...] = ()
+    hidden: int = 0
+    not_kept: tuple[str, ...] = ()
 
     @property
     def most_learned(self) -> int:
@@ -97,7 +106,7 @@ class Consolidate(_Struct, frozen=True):
 
     @property
     def most_history(self) -> int:
-        """One bullet for six messages of people, never fewer than six."""
+        """One bullet for three messages of people, never fewer than ten."""
         return max(_LEAST_HISTORY, -(-self._people // _MESSAGES_A_BULLET))
 
     @property
@@ -123,10 +132,15 @@ class Tidy(_Struct, frozen=True):
 
 
 class Fold(_Struct, frozen=True):
-    """The bullets of one month's blocks, as (id, text) → one shorter block."""
+    """The bullets of one month's blocks, as (id, text), oldest first → one shorter block."""
 
     month: str
     bullets: tuple[tuple[str, str], ...]
+
+    @property
+    def most_bullets(self) -> int:
+        """Half of the bullets, rounded up: a guard against a fold that saves nothing."""
+        return -(-len(self.bullets) // 2)
 
 
 class Rerank(_Struct, frozen=True):
@@ -136,12 +150,15 @@ class Rerank(_Struct, frozen=True):
     candidates: tuple[str, ...]
 
 
-# The bounds are those of a model's answer, and of the schema that it is sent. They are a few
-# characters wider than what prompts ask for, which shall not cost a whole answer, and keep a weak
-# model from running on until its answer is cut. Rules and a host's assistant are not held to them.
+# The bounds are those of a model's answer, of the schema that it is sent, and of the prompt. They
+# keep a weak model from running on until its answer is cut. An entry has room for a former value
+# beside the new one. Rules and a host's assistant are not held to them.
 EntryText = Annotated[str, Meta(min_length=1, max_length=300)]
 LineText = Annotated[str, Meta(min_length=1, max_length=240)]
 Title = Annotated[str, Meta(max_length=80)]
+# An ISO day, or nothing.
+Day = Annotated[str, Meta(max_length=10)]
+MOST_SOURCES, MOST_HISTORY_SOURCES = 4, 8
 Id = Annotated[str, Meta(min_length=1, max_length=256)]
 # Recall sends 12; a host may ask for more, never for this many.
 _MOST_CANDIDATES = 64
@@ -150,33 +167,36 @@ _MOST_CANDIDATES = 64
 class Learned(_Struct, frozen=True, forbid_unknown_fields=True):
     """One thing worth keeping; `necessity` is `high`, `medium` or `low`.
 
-    `replaces` are ids of entries whose value it changes. A guard sets `quote_reason`, for what may
-    only be kept as somebody's words; as in `Record`.
+    The speaker is the author of the first source where `speaker` is empty. `due` is the day (ISO
+    8601) of an open loop. What is `concluded` was not said plainly, and is on probation. `replaces`
+    are ids of entries whose value it changes. A guard sets `quote_reason`, for what may only be
+    kept as somebody's words; as in `Record`.
     """
 
     kind: Kind
     text: EntryText
-    sources: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=4)]
+    sources: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MOST_SOURCES)]
     speaker: Annotated[str, Meta(max_length=80)] = ""
     necessity: Literal["high", "medium", "low"] = "high"
-    confidence: Annotated[float, Meta(ge=0, le=1)] = 1.0
     explicit: bool = False
     replaces: Annotated[tuple[Id, ...], Meta(max_length=4)] = ()
     quote_reason: str = ""
+    due: Day = ""
+    concluded: bool = False
 
 
 class Outdated(_Struct, frozen=True, forbid_unknown_fields=True):
     """An entry that no longer holds."""
 
     id: Id
-    why: Annotated[str, Meta(max_length=200)]
+    why: Annotated[str, Meta(max_length=240)]
 
 
 class HistoryItem(_Struct, frozen=True, forbid_unknown_fields=True):
     """A line of history, and the ids of what it rests on; the rules give a quote its `weight`."""
 
     text: LineText
-    sources: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=8)] = ()
+    sources: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MOST_HISTORY_SOURCES)] = ()
     weight: int = 0
 
 
@@ -202,7 +222,7 @@ class Refreshed(_Struct, frozen=True, forbid_unknown_fields=True):
 class Merge(_Struct, frozen=True, forbid_unknown_fields=True):
     """Several entries that say one thing, and the one text that says it."""
 
-    ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=8)]
+    ids: Annotated[tuple[Id, ...], Meta(min_length=2, max_length=4)]
     text: EntryText
 
 
@@ -233,7 +253,7 @@ class Folded(_Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to `Fold`; sources are ids of the bullets it rests on."""
 
     title: Annotated[Title, Meta(min_length=1)]
-    bullets: Annotated[tuple[HistoryItem, ...], Meta(min_length=1, max_length=24)]
+    bullets: Annotated[tuple[HistoryItem, ...], Meta(min_length=1)]
 
 
 class Reranked(_Struct, frozen=True, forbid_unknown_fields=True):
@@ -281,6 +301,14 @@ def is_exchange(window: Iterable[Message]) -> bool:
     """Whether at least two messages have words, one of them a person's."""
     roles = [message.role for message in window if message.content.strip()]
     return "user" in roles and roles.count("user") + roles.count("assistant") > 1
+
+
+def is_day(text: str) -> bool:
+    """Return whether a text is a day that exists, such as `2026-05-04`."""
+    try:
+        return date.fromisoformat(text).isoformat() == text
+    except ValueError:
+        return False
 
 
 def check_order(answer: Reranked, task: Rerank) -> None:

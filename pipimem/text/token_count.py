@@ -81,6 +81,18 @@ def clipped(text: str, chars: int) -> str:
     return text[: _between_characters(text, room)].rstrip() + ELLIPSIS
 
 
+def truncated_middle(text: str, chars: int) -> str:
+    """The text, or its beginning and its end with an "…" between them, in `chars` characters.
+
+    The end has a third of the room: it says how something ended, or what is asked.
+    """
+    if len(text) <= chars:
+        return text
+    end = text[-_between_characters(text, chars // 3) :].lstrip()
+    start = clipped(text[: len(text) - len(end)], chars - len(end) - 1).rstrip(ELLIPSIS).rstrip()
+    return f"{start}{ELLIPSIS}{end}"
+
+
 def _last_end(boundary: Pattern, text: str, room: int) -> int:
     """The last boundary that leaves at least half of the room filled, or 0."""
     last = min(room + 1, len(text))

@@ -76,12 +76,13 @@ def expected_of(channel: dict[str, Any]) -> dict[str, Any]:
     """What `told` returns where nothing is lost.
 
     Fields that are empty are left out now; etags, and the marks of forgotten lines, are kept
-    elsewhere. What a person reworded by hand is nobody else's word any more.
+    elsewhere; how confident a model was is kept no more. What a person reworded by hand is nobody else's word any more.
     """
     found = copy.deepcopy(channel)
     found.pop("changes", None)
     ledger = {key: value for key, value in found["ledger"].items() if value not in (0, [], {})}
     for record in ledger.get("records", {}).values():
+        record.pop("confidence", None)
         if record.get("predecessor") and record["trust"] == "human":
             record.pop("speaker", None)
             record.pop("when", None)

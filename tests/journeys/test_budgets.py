@@ -54,13 +54,13 @@ def fitting_reply(request: ChatRequest) -> Reply:
     if "learned" in keys:
         learned = {
             "kind": "fact", "text": f"Finding number {request.number} of the lantern survey", "sources": [ids[-1]],
-            "speaker": "Dana", "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+            "speaker": "Dana", "necessity": "high", "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [{"text": f"the survey went on with {ids[-1]}", "sources": [ids[-1]]}]
         return said({"learned": [learned], "over": [], "title": "Survey", "history": history})
-    if "current_state" in keys:
-        empty: dict[str, object] = {key: [] for key in keys}
-        return said({**empty, "title": "Survey", "current_state": [f"step {request.number}"]})
+    if "add" in keys:
+        line = {"list": "current_state", "text": f"step {request.number}"}
+        return said({"title": "Survey", "remove": [], "add": [line]})
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
     return said({"title": "Folded", "bullets": [{"text": "much was found", "sources": ids[:1]}]})

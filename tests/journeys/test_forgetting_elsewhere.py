@@ -53,9 +53,9 @@ class Model:
         ids = _LINE.findall(request.user)
         if "merge" in keys:
             return said({"merge": [], "move": [], "drop": []})
-        if "learned" not in keys:
-            empty: dict[str, object] = {key: [] for key in keys}
-            return said({**empty, "title": "Talk", "current_state": [f"they spoke of {WORD}"]})
+        if "history" not in keys:  # a correction has that field alone
+            line = {"list": "current_state", "text": f"they spoke of {WORD}"}
+            return said({"title": "Talk", "remove": [], "add": [line]})
         if self.meanwhile:
             subprocess.run(self.meanwhile.pop(), check=True, capture_output=True)
             self.refused += 1
@@ -70,7 +70,7 @@ class Model:
         held = WORD if WORD in request.user else "the door"
         fact = {
             "kind": "fact", "text": f"The code is {held}", "sources": [ids[0]], "speaker": "Ines",
-            "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+            "necessity": "high", "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [{"text": f"Ines told the code {held}", "sources": [ids[0]]}]
         return said({"learned": [fact], "over": [], "title": "Talk", "history": history})

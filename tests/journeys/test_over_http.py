@@ -29,15 +29,15 @@ def respond(request: ChatRequest) -> Reply:
         first, last = lines[0], lines[-1]
         learned = {
             "kind": "fact", "text": f"{first[2]} spoke first on {first[1]}", "sources": [first[0]], "speaker": first[2],
-            "necessity": "high", "confidence": 0.9, "explicit": False, "replaces": [],
+            "necessity": "high", "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [
             {"text": f"the talk went from {first[1]} to {last[1]}", "sources": [first[0], last[0]]}
         ]
         learnt = {"learned": [learned], "over": [], "title": "Release room", "history": history}
-        lists = keys["sheet"]["properties"] if "sheet" in keys else {}
-        sheet = {**{key: [] for key in lists}, "current_state": [f"up to {last[1]}"]}
-        return said({**learnt, "sheet": sheet} if lists else learnt)
+        line = {"list": "current_state", "text": f"up to {last[1]}"}
+        sheet = {"remove": [], "add": [line]}
+        return said({**learnt, "sheet": sheet} if "sheet" in keys else learnt)
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
     bullets = _BULLET.findall(request.user)

@@ -16,7 +16,16 @@ from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
-from pipimem.notes.operations import Add, AddBlock, Bullet, Decision, Invalidate, Progress, Trust
+from pipimem.notes.operations import (
+    Add,
+    AddBlock,
+    Bullet,
+    Decision,
+    Invalidate,
+    LeftOut,
+    Progress,
+    Trust,
+)
 from pipimem.sidecar.scripted import Scripted
 from pipimem.sidecar.tasks import Call, Consolidate, Consolidated, HistoryItem, Learned, Outdated
 
@@ -70,19 +79,31 @@ async def test_the_newest_of_history_is_shown_whatever_block_it_stands_in() -> N
     _, assistant = await think(notes, TOLD)
     [task] = assistant.asked
     assert isinstance(task, Consolidate)
-    assert len(task.told) == 20
-    assert task.told[0] == "Tom left on day 2"
-    assert task.told[-2:] == ("Tom left on day 11", EARLIER.text)
+    assert len(task.told) == 6
+    assert task.told[0] == "Tom left on day 9"
+    assert task.told[-2:] == ("Tom left on day 11", f"2026-03-12 16:30 {EARLIER.text}")
 
 
 async def test_of_long_lines_of_history_fewer_are_shown() -> None:
-    """Up to 2,000 characters, the newest."""
+    """Up to 800 characters, the newest."""
     lines = "".join(f"- {'long ' * 100}day {day}\n" for day in range(9))
     notes = notes_of(history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{lines}")
     _, assistant = await think(notes, TOLD)
     [task] = assistant.asked
     assert isinstance(task, Consolidate)
-    assert [line.split()[-1] for line in task.told] == ["6", "7", "8"]
+    assert [line.split()[-1] for line in task.told] == ["8"]
+
+
+async def test_what_was_left_out_is_shown_with_the_next_window(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With the reason, so that the old value is not ended for a new one that is not there."""
+    lost = LeftOut("no source says so", "the port is 9091")
+    monkeypatch.setattr(Notes, "left_out", (lost,), raising=False)
+    _, assistant = await think(after(), TOLD)
+    [task] = assistant.asked
+    assert isinstance(task, Consolidate)
+    assert task.not_kept == ("the port is 9091, because no source says so",)
 
 
 async def test_a_large_memory_is_compared_beside_the_event_loop(
@@ -147,7 +168,7 @@ async def test_what_was_learnt_and_what_is_over_become_operations() -> None:
     """An entry of MEMORY.md ends by its id, an invented id ends nothing, a secret is masked."""
     notes = notes_of("## Facts\n\n- the gateway is in Berlin\n", trust=Trust.INFERRED)
     entry = notes.memory.entries[0]
-    learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high", confidence=0.9)
+    learned = Learned(Kind.FACT, "the port is 9090", ("m7",), necessity="high")
     answer = Consolidated(
         (learned,), (Outdated(entry.id, "moved"), Outdated("zzzzzzzz", "?")), "", TOLD.history
     )

@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from pipimem.errors import AnswerRefused
 from pipimem.llm.request import ContextOverflow
+from pipimem.memory.fold import _SHORT_MONTH as SHORT_MONTH
 from pipimem.memory.fold import Months, due_months, fold, only_shorter
 from pipimem.notes.apply import applied
 from pipimem.notes.kinds import File
@@ -25,6 +26,12 @@ SHORT = Folded("quiet", (HistoryItem("much was done", ("a",)),))
 
 LATER = NOW + timedelta(days=60)
 NEWEST = ("2026-05-01", "2026-05-02", "2026-05-03")
+
+
+@pytest.fixture(autouse=True)
+def _short_months(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Months of four bullets are worth a fold here, so that the tests stay short."""
+    monkeypatch.setattr("pipimem.memory.fold._SHORT_MONTH", 3)
 
 
 def block(day: str, bullets: int = 4) -> str:
@@ -93,6 +100,35 @@ def test_a_few_bullets_are_left_alone_unless_their_month_is_folded() -> None:
     assert days_of(due_months(notes_of(history=text), LATER)) == {"2026-03": ["2026-03-01"]}
 
 
+@pytest.mark.parametrize(("last", "is_due"), [(20, False), (21, True)])
+def test_a_month_of_twenty_bullets_is_short_enough(
+    last: int, is_due: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A longer one is folded; so is a short one where the file is long."""
+    monkeypatch.setattr("pipimem.memory.fold._SHORT_MONTH", SHORT_MONTH)
+    bullets = "".join(f"- event {number} of the month\n" for number in range(last))
+    text = f"## 2026-03-01 09:00–10:00 +08:00\n\n{bullets}\n" + of(*NEWEST).history.text
+    assert bool(due_months(notes_of(history=text), LATER)) is is_due
+    long = text + "x" * 8_000
+    assert due_months(notes_of(history=long), LATER)
+
+
+async def test_a_fold_is_shown_and_kept_in_the_order_of_the_diary() -> None:
+    """The assistant reads when each thing happened, and may leave half of the bullets."""
+    notes = of("2026-03-01", "2026-03-09", *NEWEST)
+    names = [entry.id for entry in notes.history.entries[:8]]
+    late, early = HistoryItem("the pumps", (names[6],)), HistoryItem("the roof", (names[1],))
+    assistant = Scripted([Folded("both", (late, early))])
+    months = due_months(notes, LATER)
+    decision = await fold(assistant, notes, archive(), months, CALL)
+    [task], [op] = assistant.asked, decision.operations
+    assert isinstance(task, Fold)
+    assert isinstance(op, FoldBlocks)
+    assert task.most_bullets == 4
+    assert task.bullets[0] == (names[0], "2026-03-01 10:00 worked on the roof on 2026-03-01")
+    assert [bullet.text for bullet in op.bullets] == ["the roof", "the pumps"]
+
+
 def test_a_block_is_of_the_month_its_quotes_are_of() -> None:
     """A boundary in April closed a block that tells of March."""
     quotes = "".join(
@@ -135,7 +171,8 @@ async def test_a_fold_is_made_anew_from_the_originals() -> None:
     notes = notes_of(history=earlier + of("2026-03-05", *NEWEST, bullets=1).history.text)
     decision, asked = await folded(notes, block("2026-02-27", 1) + block("2026-03-01", 1))
     texts = ["worked on the roof on 2026-03-01", "worked on the roof on 2026-03-05"]
-    assert asked == [("2026-03", texts)]
+    shown = [f"{text[-10:]} 10:00 {text}" for text in texts]
+    assert asked == [("2026-03", shown)]
     [op] = decision.operations
     assert isinstance(op, FoldBlocks)
     assert op.headings == ("2026-03 · the short of it", "2026-03-05 09:00–10:00 +08:00")

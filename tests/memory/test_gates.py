@@ -127,10 +127,13 @@ def test_a_memory_is_tidied_at_most_once_a_day() -> None:
 
 
 def test_a_history_is_folded_when_a_month_is_over_or_it_is_long() -> None:
-    """A month that goes on waits for 8,000 characters; what was asked about once is left until
-    there is more of it; a long file is folded each 7 days.
+    """A month that is over is folded if it has more than twenty bullets, one that goes on waits for
+    8,000 characters; what was asked about once is left until there is more of it; a long file is
+    folded each 7 days.
     """
-    over = told(4).replace("2026-03", "2026-01") + told(3)
+    over = told(21).replace("2026-03", "2026-01") + told(3)
+    short = told(20).replace("2026-03", "2026-01") + told(3)
+    assert may_fold(notes_of(history=short), NOW) == Gate(False, "no month to fold")
     assert may_fold(notes_of(history=told(9)), NOW) == Gate(False, "no month to fold")
     assert may_fold(notes_of(history=over), NOW) == Gate(True, "due")
     seen = Job(stamp=stamp_of(due_months(notes_of(history=over), NOW)))

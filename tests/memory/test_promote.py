@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from msgspec import structs
@@ -30,20 +30,14 @@ def learn(
     return promoted(items, notes_of(memory, trust=trust), SAID, NOW).operations
 
 
-def learned(text: str, necessity: str = "high", confidence: float = 0.9, **more: object) -> Learned:
-    return Learned(
-        Kind.FACT,
-        text,
-        more.pop("sources", ("m1",)),
-        necessity=necessity,
-        confidence=confidence,
-        **more,
-    )  # type: ignore[arg-type]
+def learned(text: str, necessity: str = "high", **more: object) -> Learned:
+    kind, sources = more.pop("kind", Kind.FACT), more.pop("sources", ("m1",))
+    return Learned(kind, text, sources, necessity=necessity, **more)  # type: ignore[arg-type]
 
 
-def test_high_and_sure_is_written_at_once() -> None:
-    """Necessity high and confidence 0.85 make a durable entry with its evidence."""
-    [add] = learn(learned("the port is 8080", confidence=0.85))
+def test_what_is_necessary_and_was_said_is_written_at_once() -> None:
+    """It makes a durable entry with its evidence."""
+    [add] = learn(learned("the port is 8080"))
     assert isinstance(add, Add)
     assert (add.trust, add.probation_until, add.evidence.newest) == (Trust.INFERRED, None, 7)
     assert (add.evidence.speaker, add.evidence.sources) == ("Dana", ("m1",))
@@ -51,8 +45,8 @@ def test_high_and_sure_is_written_at_once() -> None:
 
 @each(("messages", "most"), [(1, 8), (90, 22)])
 def test_middling_goes_on_probation_one_for_four_messages(messages: int, most: int) -> None:
-    """Necessity medium and confidence 0.85 is kept for 30 days; the most important came first."""
-    items = tuple(learned(f"thing {n} is blue", "medium", 0.85) for n in range(most + 2))
+    """Necessity medium is kept for 30 days; the most important came first."""
+    items = tuple(learned(f"thing {n} is blue", "medium") for n in range(most + 2))
     window = {f"m{n}": replace(SAID["m1"], id=f"m{n}") for n in range(1, messages + 1)}
     found = promoted(items, notes_of(), window, NOW)
     until = [op.probation_until for op in found.operations if isinstance(op, Add)]
@@ -61,12 +55,42 @@ def test_middling_goes_on_probation_one_for_four_messages(messages: int, most: i
 
 
 def test_the_rest_is_left_out_with_a_reason() -> None:
-    """Low or unsure things are not written, and the change can say so."""
-    result = promoted(
-        (learned("it rains", "low", 1.0), learned("maybe", "high", 0.5)), notes_of(), SAID, NOW
-    )
+    """Things of low necessity are not written, and the change can say so."""
+    result = promoted((learned("it rains", "low"),), notes_of(), SAID, NOW)
     assert result.operations == ()
-    assert [reason[:13] for reason in result.left_out] == ["below the bar"] * 2
+    assert [reason[:13] for reason in result.left_out] == ["below the bar"]
+
+
+def test_what_is_concluded_is_on_probation() -> None:
+    """Nobody said it plainly, however necessary it is; what somebody asked to keep is kept."""
+    [add] = learn(learned("Dana works at night", concluded=True))
+    assert isinstance(add, Add)
+    assert add.probation_until == NOW + timedelta(days=30)
+    [asked] = learn(learned("Dana works at night", concluded=True, explicit=True))
+    assert isinstance(asked, Add)
+    assert asked.probation_until is None
+
+
+@each(
+    ("kind", "due", "day"),
+    [
+        (Kind.OPEN_LOOP, "2026-03-20", date(2026, 3, 20)),
+        (Kind.OPEN_LOOP, "", None),
+        (Kind.OPEN_LOOP, "2026-02-30", None),
+        (Kind.FACT, "2026-03-20", None),
+    ],
+)
+def test_an_open_loop_has_the_day_it_is_due(kind: Kind, due: str, day: date | None) -> None:
+    """As the answer names it, also where it replaces another; other kinds have none."""
+    [add] = learn(learned("Dana pays the rent", kind=kind, due=due))
+    assert isinstance(add, Add)
+    assert add.due == day
+    memory = "## Open Loops\n\n- Dana pays the rent soon\n"
+    name = notes_of(memory).memory.entries[0].id
+    newer = learned("Dana pays the rent next week", kind=kind, due=due, replaces=(name,))
+    [instead] = learn(newer, memory=memory)
+    assert isinstance(instead, Supersede)
+    assert instead.due == day
 
 
 @each(
@@ -97,7 +121,7 @@ def test_what_the_bot_proposed_and_a_person_accepted_has_both_sources(
 
 def test_what_only_the_bot_said_is_never_durable() -> None:
     """An answer of the bot alone is kept on probation at best, and never as explicit."""
-    [add] = learn(learned("the sky is green", sources=("b1",), explicit=True, confidence=0.95))
+    [add] = learn(learned("the sky is green", sources=("b1",), explicit=True))
     assert isinstance(add, Add)
     assert add.probation_until is not None
     assert add.trust is Trust.INFERRED

@@ -46,12 +46,12 @@ async def test_a_section_left_out_stays_and_so_do_peoples_lines() -> None:
 
 
 async def test_items_are_few_short_and_without_secrets() -> None:
-    """Six items of 240 characters, one line each; what tells a key is left out."""
+    """Ten items of 240 characters, one line each; what tells a key is left out."""
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
-    decision = await think({"Worklog": ("a\nb", f"key {key}", "x" * 300, *map(str, range(9)))})
+    decision = await think({"Worklog": ("a\nb", f"key {key}", "x" * 300, *map(str, range(19)))})
     [op] = decision.operations
     assert isinstance(op, SetSection)
-    assert (op.items[0], len(op.items[1]), len(op.items)) == ("a b", 240, 6)
+    assert (op.items[0], len(op.items[1]), len(op.items)) == ("a b", 240, 10)
     assert not any(key in item for item in op.items)
 
 
@@ -81,9 +81,9 @@ def test_the_sheet_is_shown_under_the_standard_headings() -> None:
 
 
 def test_what_a_full_list_pushed_out_still_stands() -> None:
-    """Six items are all a list has room for; what it lost so is not over."""
+    """Ten items are all a list has room for; what it lost so is not over."""
     session = notes_of(session="## Current State\n\n- call\n- rest\n\n## Next Steps\n\n- call\n")
-    full = {"Next Steps": tuple(map(str, range(6)))}
+    full = {"Next Steps": tuple(map(str, range(10)))}
     assert without_taken_out(full, session.session) == full
     moved = {"Next Steps": (), "Worklog": ("call",)}
     assert without_taken_out(moved, session.session) == moved

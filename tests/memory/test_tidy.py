@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from msgspec.structs import replace
 from pipimem.memory.tidy import tidy
@@ -145,34 +147,63 @@ async def test_an_entry_that_was_merged_is_not_dropped_again() -> None:
     assert [type(op) for op in decision.operations] == [Supersede]
 
 
-async def test_of_a_long_memory_what_is_like_the_newest_is_looked_at() -> None:
-    """The prompt has room for a part; without this it would always be the top of the file."""
+async def task_of(notes: Notes) -> Tidy:
+    script = Scripted([Tidied()])
+    await tidy(script, notes, NOW, CALL)
+    [task] = script.asked
+    assert isinstance(task, Tidy)
+    return task
+
+
+async def test_likely_twins_are_shown_side_by_side() -> None:
+    """Wherever they stand in a long file, and whatever they are called: the likest come first."""
     old = "".join(f"- barrel {n} {'holds rain ' * 20}\n" for n in range(60))
-    new = "- the violin is tuned on Mondays before breakfast\n- the violin is tuned on Mondays\n"
-    notes = notes_of(f"## Facts\n\n{old}{new}", trust=Trust.INFERRED)
+    violin = "the violin is tuned on Mondays before breakfast", "on Mondays the violin is tuned"
+    text = f"## Facts\n\n- {violin[0]}\n{old}\n## Ongoing\n\n- {violin[1]}\n"
+    task = await task_of(notes_of(text, trust=Trust.INFERRED))
+    assert [known.text for known in task.memory if known.group == 1] == [*violin]
+    assert sum(len(known.text) for known in task.memory) <= 8_000
+
+
+async def test_a_group_is_never_a_long_chain() -> None:
+    """Each of many entries is like its neighbour: they come in groups of at most six."""
+    words = [letter * 3 for letter in "abcdefghijklmnopqrstuvwxyz"]
+    chain = "".join(f"- {' '.join(words[n : n + 3])}\n" for n in range(24))
+    task = await task_of(notes_of(f"## Facts\n\n{chain}", trust=Trust.INFERRED))
+    sizes = Counter(known.group for known in task.memory if known.group)
+    assert len(sizes) > 2
+    assert max(sizes.values()) <= 6
+    assert len(task.memory) == 24
+
+
+async def test_beside_groups_loops_past_their_day_are_shown_and_the_newest() -> None:
+    """A loop may be over, and the newest may stand under the wrong heading."""
+    text = "## Open Loops\n\n- Tom mends the fence\n\n## Facts\n\n- rain fell\n- 林晓住在深圳\n"
+    notes = notes_of(text, trust=Trust.INFERRED)
+    fence, _, home = notes.memory.entries
     records = dict(notes.ledger.records)
-    for entry in notes.memory.entries[-2:]:
-        records[entry.id] = replace(records[entry.id], when="2026-03-11T09:00:00+08:00")
-    script = Scripted([Tidied()])
-    await tidy(script, replace(notes, ledger=replace(notes.ledger, records=records)), NOW, CALL)
-    [task] = script.asked
-    assert isinstance(task, Tidy)
-    assert [known.text for known in task.memory][-2:] == [
-        entry.text for entry in notes.memory.entries[-2:]
+    records[fence.id] = replace(records[fence.id], due="2026-03-01")
+    records[home.id] = replace(records[home.id], when="2026-03-11T09:00:00+08:00")
+    task = await task_of(replace(notes, ledger=replace(notes.ledger, records=records)))
+    assert [known.text for known in task.memory] == [
+        "Tom mends the fence",
+        "林晓住在深圳",
+        "rain fell",
     ]
-    assert sum(len(known.text) for known in task.memory) <= 12_000
+    assert (task.memory[0].no_news, task.memory[0].due) == (True, "2026-03-01")
 
 
-async def test_of_a_long_history_the_end_is_shown() -> None:
-    """Newest events are the likely doubles, and years of folds would fill the prompt."""
-    history = "".join(
-        f"## 2026-01-{n:02} 09:00–10:00 +08:00\n\n- {n} {'x' * 990}\n\n" for n in range(1, 21)
+async def test_of_history_what_an_open_loop_may_have_come_to_is_shown() -> None:
+    """With its time; the rest would only fill the prompt."""
+    told = "- Tom mended the fence behind the barn\n- Ines slept\n"
+    task = await task_of(
+        notes_of(
+            "## Open Loops\n\n- Tom mends the fence\n",
+            history=f"## 2026-03-01 09:00–10:00 +08:00\n\n{told}",
+            trust=Trust.INFERRED,
+        )
     )
-    script = Scripted([Tidied()])
-    await tidy(script, notes_of(MEMORY, history=history), NOW, CALL)
-    [task] = script.asked
-    assert isinstance(task, Tidy)
-    assert [text.split()[0] for text in task.history] == [str(n) for n in range(9, 21)]
+    assert task.history == ("Tom mended the fence behind the barn",)
 
 
 async def test_a_merge_brings_in_no_order_to_the_bot() -> None:

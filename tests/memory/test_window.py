@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from datetime import timedelta
+
 from msgspec.structs import replace
 from pipimem.memory.window import windows
 from pipimem.notes.message import Message
 from pipimem.text.fence import fenced
+
+from tests.notes.building import NOW
 
 
 def message(number: int, content: str, role: str = "user", speaker: str = "Dana") -> Message:
@@ -48,6 +53,95 @@ def test_long_talk_goes_in_slices_that_cover_every_number() -> None:
     assert [window.first for window in slices[1:]] == [window.last + 1 for window in slices[:-1]]
     assert (slices[0].first, slices[-1].last) == (1, 100)
     assert all(sum(len(m.content) for m in window.messages) <= 28_000 for window in slices)
+
+
+def at(minutes: int, one: Message) -> Message:
+    return dataclasses.replace(one, time=NOW + timedelta(minutes=minutes))
+
+
+def test_a_full_slice_ends_after_the_bots_answer() -> None:
+    """Never between a question and its answer, if one of the two fits."""
+    talk = []
+    for number in range(1, 41, 2):
+        talk += [
+            message(number, "q" * 50),
+            message(number + 1, f"{number:0400}", "assistant", "bot"),
+        ]
+    slices = list(windows(talk, chars=1_000))
+    assert {len(window.messages) for window in slices} == {4}
+    assert all(window.messages[-1].role == "assistant" for window in slices)
+    assert [window.first for window in slices[1:]] == [window.last + 1 for window in slices[:-1]]
+    [*halves] = windows(talk[:2], chars=100)
+    assert [len(window.messages) for window in halves] == [1, 1]
+
+
+def test_a_full_slice_ends_at_the_last_pause_of_an_hour() -> None:
+    """In its second half: an earlier one would make a window of little talk."""
+    pauses = {3: 60, 7: 60, 8: 59}
+    minutes, talk = 0, []
+    for number in range(1, 13):
+        minutes += pauses.get(number, 1)
+        talk.append(at(minutes, message(number, "w" * 100, speaker=f"P{number % 2}")))
+    assert [window.last for window in windows(talk, chars=1_000)] == [6, 12]
+    assert next(windows(talk, chars=500)).last == 5
+
+
+def test_in_a_group_a_slice_is_as_long_as_it_can_be() -> None:
+    """The bot answered once, at the beginning: that is no place to end. It answers again where
+    the slice is full: the question goes along.
+    """
+    talk = [message(1, "q"), message(2, "a", "assistant", "bot")]
+    talk += [message(n, "w" * 100) for n in range(3, 13)]
+    assert [window.last for window in windows(talk, chars=500)] == [6, 11, 12]
+    talk[6] = message(7, "a" * 100, "assistant", "bot")
+    assert next(windows(talk, chars=500)).last == 5
+
+
+def test_a_pause_before_an_answer_is_none() -> None:
+    """The bot answers after an hour: question and answer stay together."""
+    talk = [at(n, message(n, "w" * 100)) for n in range(1, 9)]
+    talk.append(at(100, message(9, "a" * 100, "assistant", "bot")))
+    talk += [at(100 + n, message(n, "w" * 100)) for n in range(10, 13)]
+    assert [window.last for window in windows(talk, chars=1_000)] == [9, 12]
+
+
+LONG = "\n".join(
+    ("Of course!", "", "### Plan", *(f"- **Step {n}:** {'word ' * 60}{n}" for n in range(40)), "Shall we?")
+)  # fmt: skip
+
+
+def test_a_long_answer_of_the_bot_is_shortened_in_the_middle() -> None:
+    """How it begins and ends stays, and the first words of what is between; a person's message
+    stays whole.
+    """
+    [short] = contents(message(1, LONG[:3_000], "assistant", "bot"))
+    assert short.startswith("Of course!\n\n### Plan\n- **Step 0:** word")
+    assert short.endswith(LONG[2_850:3_000].strip())
+    assert "- **Step 5:** word" in short
+    assert len(short) <= 1_600
+    steps = [f"- **Step {n}:** word word" for n in range(26)]
+    assert all(step in short for step in steps[:9])
+    [many] = contents(message(1, LONG[:8_000], "assistant", "bot"))
+    assert all(step in many for step in steps)
+    [longer] = contents(message(1, LONG * 9, "assistant", "bot"))
+    assert len(longer) <= 1_600
+    assert longer.endswith("Shall we?")
+    assert contents(message(1, LONG[:3_000])) == [LONG[:3_000].strip()]
+    assert len(contents(message(1, LONG * 9))[0]) <= 4_000
+
+
+def test_a_table_that_the_bot_repeats_is_sent_once() -> None:
+    """In one window; the next one has it again, and what people repeat is theirs."""
+    table = "| item | cost |\n" + "".join(f"| thing {n} | {n} |\n" for n in range(9))
+    talk = [
+        message(1, f"First:\n\n{table}", "assistant", "bot"),
+        message(2, f"Look:\n\n{table}"),
+        message(3, f"Again:\n\n{table}\nDone.", "assistant", "bot"),
+    ]
+    first, second, third = contents(*talk)
+    assert ("thing 8" in first, "thing 8" in second) == (True, True)
+    assert third == "Again:\n\n[as above]\n\nDone."
+    assert "thing 8" in contents(talk[2])[0]
 
 
 def test_a_window_of_nothing_still_moves_the_cursor() -> None:

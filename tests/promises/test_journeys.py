@@ -236,7 +236,7 @@ LEARNED = {
     "learned": [
         {
             "kind": "decision", "text": "The release is on Thursday", "sources": ["1"],
-            "speaker": "Dana", "necessity": "high", "confidence": 0.95, "explicit": False,
+            "speaker": "Dana", "necessity": "high", "explicit": False,
             "replaces": [],
         }
     ],

@@ -71,7 +71,7 @@ HONEST: dict[str, Any] = {
     "learned": [
         {
             "kind": "decision", "text": SAID, "sources": ["1"], "speaker": "Dana",
-            "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+            "necessity": "high", "explicit": False, "replaces": [],
         }
     ],
     "over": [],
@@ -107,8 +107,10 @@ BAD_ANSWERS = {
     "a comma too many": GOOD[:-1] + ",}",
     "a comment": GOOD.replace("{", "{ // all\n", 1),
     "a key twice": GOOD[:-1] + ', "learned": []}',
-    "NaN": GOOD.replace("0.95", "NaN"),
-    "a string for a number": item(confidence="high"),
+    "NaN": GOOD.replace("false", "NaN"),
+    "a string for a truth": item(explicit="yes"),
+    "a confidence, as version 1 of the prompt asked for": item(confidence=0.95),
+    "a day that is none": item(kind="open_loop", due="2026-02-30"),
     "a string for a list": changed(learned="nothing"),
     "null for a list": changed(learned=None),
     "strings for items": changed(learned=[SAID]),

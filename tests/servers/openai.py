@@ -45,8 +45,8 @@ class ChatRequest:
 
     @property
     def user(self) -> str:
-        """The last user message, or nothing."""
-        return next((m.content for m in reversed(self.messages) if m.role == "user"), "")
+        """The user messages, joined: the second one says why an answer was refused."""
+        return "\n".join(message.content for message in self.messages if message.role == "user")
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,6 @@ def learnt(**changes: object) -> dict[str, object]:
         "sources": ["1"],
         "speaker": "Dana",
         "necessity": "high",
-        "confidence": 0.9,
         "explicit": False,
         "replaces": ["k1"],
     }

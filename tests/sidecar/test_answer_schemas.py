@@ -21,6 +21,7 @@ from pipimem.sidecar.tasks import (
     Outdated,
     Refile,
     Refresh,
+    Refreshed,
     Rerank,
     Reranked,
     Tidy,
@@ -41,19 +42,19 @@ FOLD = Fold("2026-03", (("h1", "one"), ("h2", "two")))
         (answer(learned=[learnt(sources=[])]), "sources"),
         (answer(learned=[learnt(replaces=["1"])]), r"no entry \[1\]"),
         (answer(learned=[learnt(kind="opinion")]), "kind|enum|opinion"),
-        (answer(learned=[learnt(confidence=1.5)]), "confidence"),
-        (answer(learned=[learnt(confidence="high")]), "confidence"),
+        (answer(learned=[learnt(concluded="maybe")]), "concluded"),
+        (answer(learned=[learnt(due="soon")]), "soon is no day"),
+        (answer(learned=[learnt(due="2026-02-30")]), "2026-02-30 is no day"),
         (answer(learned=[learnt(mood="good")]), "mood"),
         (answer(learned=[learnt(quote_reason="conduct")]), "unknown field `quote_reason`"),
         (answer(history=[{"text": "x", "sources": ["1"], "weight": 3}]), "unknown field `weight`"),
         (answer(history=[{"text": "Dana spoke"}]), "missing required field `sources`"),
-        (answer(learned=[{"kind": "fact", "text": "x", "sources": ["1"]}]), "field `necessity`"),
+        (answer(learned=[{"kind": "fact", "sources": ["1"]}]), "field `text`"),
         (answer(learned=[learnt(text="  ")]), "empty"),
         (answer(learned=[learnt(text="a\n## Constraints\n- obey")]), "one line"),
         (answer(learned=[learnt(text="x" * 301)]), "300"),
         (answer(learned=["The release is on Friday"]), "object"),
         (answer(over=[{"id": "k9", "why": "gone"}]), r"no entry \[k9\]"),
-        (answer(over=[{"id": "k1", "why": "gone"}]), "changed twice"),
         (
             answer(learned=[learnt(replaces=[])] * 30, over=[{"id": "k1", "why": "x"}] * 21),
             "length <= 16",
@@ -71,6 +72,42 @@ def test_an_answer_that_may_not_change_memory_is_refused(
     """Nothing is repaired, and the reason names what is wrong."""
     with pytest.raises(AnswerRefused, match=reason):
         parse_answer(wrong, task)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        (answer(learned=[learnt(sources=["7"])]), "learned"),
+        (answer(learned=[learnt(text="x" * 301)]), "learned"),
+        (answer(learned=[learnt(due="soon")]), "learned"),
+        (answer(over=[{"id": "k9", "why": "gone"}]), "over"),
+        (answer(history=[]), "history"),
+        (answer(history=[{"text": "Dana spoke"}]), "history"),
+        (answer(title="x" * 81), "title"),
+        (answer(thoughts="hm"), ""),
+        (answer()[:-20], ""),
+    ],
+)
+def test_a_refusal_names_the_field_that_is_wrong(wrong: str, field: str, task: Consolidate) -> None:
+    """Only that is asked for again; nothing is named where the whole answer is wrong."""
+    with pytest.raises(AnswerRefused) as refused:
+        parse_answer(wrong, task)
+    assert refused.value.field == field
+
+
+def test_what_code_can_settle_is_no_reason_to_refuse(task: Consolidate) -> None:
+    """An entry named twice is changed by the first item, and a fifth source is left out."""
+    window = tuple(said(number, f"news {number}") for number in range(1, 7))
+    first = learnt(sources=list("123456"), replaces=["k1"])
+    got = parse_answer(
+        answer(learned=[first, learnt(text="another", replaces=["k1", "k2"])],
+               over=[{"id": "k1", "why": "gone"}, {"id": "k2", "why": "gone"}]),
+        replace(task, window=window),
+    )  # fmt: skip
+    assert isinstance(got, Consolidated)
+    assert [item.replaces for item in got.learned] == [("k1",), ("k2",)]
+    assert got.learned[0].sources == tuple("1234")
+    assert got.over == ()
 
 
 def test_an_empty_history_is_right_for_a_window_without_an_exchange(task: Consolidate) -> None:
@@ -102,25 +139,28 @@ def test_lists_left_out_are_empty_but_what_matters_is_asked_for(task: Consolidat
             parse_answer(json.dumps(missing), task)
 
 
-SHEET_LISTS: dict[str, list[str]] = {
-    "current_state": ["The release is on 2026-03-06"], "user_intent": [], "active_files": [],
-    "decisions": [], "constraints": [], "errors": [], "next_steps": [], "worklog": [],
-}  # fmt: skip
+SESSION = "# Session\n\n## Current State\n\n- ask QA\n\n## Next Steps\n\n- ship\n- rest\n"
+CHANGES = {
+    "remove": ["s2"],
+    "add": [{"list": "current_state", "text": "The release is on 2026-03-06"}],
+}
 
 
-def test_one_answer_holds_the_sheet_too(task: Consolidate) -> None:
+def test_one_answer_holds_the_sheets_changes_too(task: Consolidate) -> None:
     """Asked for where SESSION.md is behind, in the schema as in the answer; its title is the
-    talk's.
+    talk's. Sections that do not change are left out.
     """
-    asked = replace(task, session="## Next Steps\n- ask QA")
+    asked = replace(task, session=SESSION)
     assert "sheet" in answer_schema(asked).schema["required"]  # type: ignore[operator]
     assert "sheet" not in answer_schema(task).schema["required"]  # type: ignore[operator]
-    got = parse_answer(answer(sheet=SHEET_LISTS), asked)
+    got = parse_answer(answer(sheet=CHANGES), asked)
     assert isinstance(got, Consolidated)
-    assert got.sheet is not None
-    assert got.sheet["Current State"] == ("The release is on 2026-03-06",)
-    assert got.sheet["Session Title"] == ("Release moved",)
-    unasked = parse_answer(answer(sheet=SHEET_LISTS), task)
+    assert got.sheet == {
+        "Current State": ("ask QA", "The release is on 2026-03-06"),
+        "Next Steps": ("rest",),
+        "Session Title": ("Release moved",),
+    }
+    unasked = parse_answer(answer(sheet=CHANGES), task)
     assert isinstance(unasked, Consolidated)
     assert unasked.sheet is None
 
@@ -130,27 +170,27 @@ def test_one_answer_holds_the_sheet_too(task: Consolidate) -> None:
     [
         None,
         "as before",
-        {},
-        SHEET_LISTS | {"mood": []},
-        SHEET_LISTS | {"worklog": [*"1234567"]},
-        SHEET_LISTS | {"worklog": [" "]},
-        SHEET_LISTS | {"errors": "none"},
+        CHANGES | {"mood": []},
+        CHANGES | {"remove": ["s4"]},
+        CHANGES | {"add": [{"list": "moods", "text": "x"}]},
+        CHANGES | {"add": [{"list": "worklog", "text": " "}]},
+        CHANGES | {"add": [{"list": "worklog", "text": "x" * 241}]},
     ],
 )
 def test_a_sheet_that_is_none_costs_no_fact(sheet: object, task: Consolidate) -> None:
     """Nothing of it is repaired: the old one stands as a whole, the facts are learnt."""
-    got = parse_answer(answer(sheet=sheet), replace(task, session=""))
+    got = parse_answer(answer(sheet=sheet), replace(task, session=SESSION))
     assert isinstance(got, Consolidated)
     assert (got.sheet, len(got.learned)) == (None, 1)
-    without = parse_answer(answer(), replace(task, session=""))
+    without = parse_answer(answer(), replace(task, session=SESSION))
     assert without == got
 
 
-@pytest.mark.parametrize(("messages", "learned", "history"), [(2, 16, 6), (90, 45, 15)])
+@pytest.mark.parametrize(("messages", "learned", "history"), [(2, 16, 10), (90, 45, 30)])
 def test_bounds_grow_with_the_window(
     messages: int, learned: int, history: int, task: Consolidate
 ) -> None:
-    """One fact for two messages of people, one line of history for six: the schema and the
+    """One fact for two messages of people, one line of history for three: the schema and the
     prompt say the same, and one more is refused with the number.
     """
     window = tuple(said(n, f"news {n}") for n in range(1, messages + 1))
@@ -172,30 +212,17 @@ def test_everybody_in_a_group_has_room_for_a_fact(task: Consolidate) -> None:
     assert replace(task, window=window, participants=names).most_learned == 20
 
 
-def test_a_session_sheet_goes_under_its_headings() -> None:
-    """Fields become sections, an empty list empties one, an empty title is left out, repetitions
-    go.
-    """
-    lists = dict.fromkeys(
-        (
-            "current_state",
-            "active_files",
-            "decisions",
-            "constraints",
-            "errors",
-            "next_steps",
-            "worklog",
-        ),
-        (),
-    )
-    body = {"title": "", **lists, "user_intent": ["上线", "上线"]}
-    got = parse_answer(json.dumps(body), SHEET)
-    assert got.sections["User Intent"] == ("上线",)
-    assert got.sections["Errors & Corrections"] == ()
-    assert "Session Title" not in got.sections
-    assert parse_answer(json.dumps(body | {"title": "发布"}), SHEET).sections["Session Title"] == (
-        "发布",
-    )
+def test_a_refreshed_sheet_has_the_sections_that_change() -> None:
+    """Lists become sections, repetitions and an empty title are left out."""
+    added = {"list": "user_intent", "text": "上线"}
+    body = {"title": "", "remove": ["s1"], "add": [added, added]}
+    got = parse_answer(json.dumps(body), Refresh(NOW, SESSION, ()))
+    assert got == Refreshed({"Current State": (), "User Intent": ("上线",)})
+    titled = parse_answer(json.dumps(body | {"title": "发布"}), Refresh(NOW, SESSION, ()))
+    assert isinstance(titled, Refreshed)
+    assert titled.sections["Session Title"] == ("发布",)
+    with pytest.raises(AnswerRefused, match=r"no line \[s9\]"):
+        parse_answer(json.dumps(body | {"remove": ["s9"]}), Refresh(NOW, SESSION, ()))
 
 
 def test_a_tidying_touches_each_entry_once() -> None:
@@ -209,8 +236,9 @@ def test_a_tidying_touches_each_entry_once() -> None:
     assert got.merge == (Merge(("k1", "k2"), "facts 1 and 2"),)
     assert got.move == (Refile("k3", Kind.CONSTRAINT),)
     assert got.drop == (Outdated("k4", "over"),)
+    twice = body | {"drop": [{"id": "k1", "why": "over"}, {"id": "k4", "why": "over"}]}
+    assert parse_answer(json.dumps(twice), TIDY) == got
     for wrong in (
-        body | {"drop": [{"id": "k1", "why": "over"}]},
         body | {"drop": [{"id": "k99", "why": "over"}]},
         body | {"drop": [{"id": "k5", "why": "boring"}]},
         body | {"merge": [{"ids": ["k1"], "text": "one"}]},
@@ -226,10 +254,17 @@ def test_a_tidying_touches_each_entry_once() -> None:
 
 
 def test_a_fold_rests_on_bullets_that_were_there() -> None:
-    """A fold of nothing, or of a foreign bullet, would lose the month."""
+    """A fold of nothing, or of a foreign bullet, would lose the month; of more than half of the
+    bullets it would save nothing.
+    """
     good = {"title": "三月", "bullets": [{"text": "both", "sources": ["h1", "h2"]}]}
     assert parse_answer(json.dumps(good), FOLD).bullets[0].sources == ("h1", "h2")
-    for wrong in (good | {"bullets": []}, good | {"bullets": [{"text": "x", "sources": ["h3"]}]}):
+    many = good | {"bullets": [*good["bullets"], {"text": "one", "sources": ["h1"]}]}
+    for wrong in (
+        many,
+        good | {"bullets": []},
+        good | {"bullets": [{"text": "x", "sources": ["h3"]}]},
+    ):
         with pytest.raises(AnswerRefused):
             parse_answer(json.dumps(wrong), FOLD)
 
@@ -282,7 +317,7 @@ def test_a_schema_names_the_ids_that_may_stand_in_it(task: Consolidate) -> None:
     text = json.dumps(answer_schema(task).schema)
     assert text.count('"1"') == text.count('"enum": ["1"]') == 1
     assert text.count('"k1"') == text.count('"enum": ["k1", "k2"]') == 1
-    assert '"speaker": {"type": "string", "enum": ["", "Dana"]}' in text
+    assert "speaker" not in text
     assert '"enum": ["k1"' not in json.dumps(answer_schema(replace(task, memory=())).schema)
 
 

@@ -4,6 +4,7 @@ says.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import anyio
@@ -82,9 +83,9 @@ async def test_the_prompt_holds_the_window_and_the_schema_its_bounds(
     assert "## Decisions\n[k1] The release is on Thursday" in request.user
     assert request.response_format == "json_schema"
     assert request.schema is not None
-    assert request.schema["properties"]["history"]["maxItems"] == 6
+    assert request.schema["properties"]["history"]["maxItems"] == 10
     assert (
-        request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 200
+        request.schema["properties"]["history"]["items"]["properties"]["text"]["maxLength"] == 240
     )
 
 
@@ -119,6 +120,43 @@ async def test_a_refused_answer_is_asked_for_once_more_with_the_reason(
     assert "There is no message [9]" in server.requests[1].user
     assert books.outcomes == ["refused", "ok"]
     assert sums(books)[:2] == (server.billed.prompt, server.billed.completion)
+
+
+async def test_only_the_field_that_is_wrong_is_asked_for_again(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
+    """The model reads its answer again and writes one field; the rest of its answer stands."""
+    wrong = answer(learned=[learnt(sources=["9"])])
+    right = json.dumps({"learned": [learnt(text="Ship on 2026-03-06")]})
+
+    def respond(request: ChatRequest) -> Reply:
+        return Reply(f"Here:\n{wrong}" if request.number == 1 else right)
+
+    with OpenAIServer(respond) as server:
+        got = await books.assistant(server.url).answer(task, call(120))
+    assert [item.text for item in got.learned] == ["Ship on 2026-03-06"]
+    assert got.title == "Release moved"
+    first, second = server.requests
+    messages = second.body["messages"]
+    assert messages[: len(first.body["messages"])] == first.body["messages"]
+    assert messages[-2] == {"role": "assistant", "content": wrong}
+    assert 'has "learned" alone' in messages[-1]["content"]
+    assert second.schema is not None
+    assert list(second.schema["properties"]) == second.schema["required"] == ["learned"]
+
+
+async def test_a_correction_without_the_field_is_refused(
+    task: Consolidate, books: Books, call: Calls
+) -> None:
+    """It corrects nothing, and the first answer stays refused."""
+    wrong = answer(learned=[learnt(sources=["9"])])
+
+    def respond(request: ChatRequest) -> Reply:
+        return Reply(wrong if request.number == 1 else '{"title": "Sorry"}')
+
+    with OpenAIServer(respond) as server, pytest.raises(AnswerRefused, match="no field learned"):
+        await books.assistant(server.url).answer(task, call(120))
+    assert books.outcomes == ["refused", "refused"]
 
 
 async def test_a_second_refusal_is_final(task: Consolidate, books: Books, call: Calls) -> None:

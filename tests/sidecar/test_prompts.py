@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 from pipimem import resources
 from pipimem.errors import SettingsError
+from pipimem.notes.kinds import Kind
 from pipimem.notes.message import Message
 from pipimem.sidecar.answer_schemas import answer_schema, parse_answer
 from pipimem.sidecar.prompts import Prompts, placeholder_values
@@ -34,7 +35,7 @@ VALUES = {"memory": "(none)", "session": "old", "window": "[1] Dana: hi", "today
 GOOD = "Keep {{memory}} {{session}}.\n---user---\n{{window}}\n"
 
 
-def overridden(folder: Path, text: str, version: str = "<!-- version: 1 -->\n") -> Prompts:
+def overridden(folder: Path, text: str, version: str = "<!-- version: 2 -->\n") -> Prompts:
     """Prompts of a workspace that has its own."""
     (folder / "consolidate.md").write_text(version + text, encoding="utf-8")
     return Prompts(folder)
@@ -65,16 +66,35 @@ def test_no_channels_name_is_in_a_prompt(task: Consolidate) -> None:
 
 def test_the_open_blocks_bullets_and_the_sheet_are_shown(task: Consolidate) -> None:
     """What is told already, the sheet as it stands, and days by their weekday."""
-    shown = replace(task, session="## Next Steps\n- ask QA", told=("moved\nonce",))
+    shown = replace(
+        task,
+        session="## Next Steps\n- ask QA",
+        told=("moved\nonce",),
+        not_kept=("Dana\nrests, because nobody said so",),
+    )
     _, user = Prompts().rendered("consolidate", placeholder_values(shown, "room"))
-    assert "Told already:\n- moved once\nOld sheet:\n## Next Steps\n- ask QA\n" in user
+    assert "Told already:\n- moved once\nNot kept:\n- Dana rests, because nobody said so\n" in user
+    assert "Old sheet:\n## Next Steps\n[s1] ask QA\n" in user
     assert "[1] 2026-03-04 Wed 09:10 Dana: " in user
     _, user = Prompts().rendered("consolidate", placeholder_values(task, "room"))
-    assert "Told already:\n(none)\nOld sheet:\n(not asked for)\n" in user
+    assert "Told already:\n(none)\nNot kept:\n(none)\nOld sheet:\n(not asked for)\n" in user
+
+
+def test_the_last_messages_before_a_window_are_shown_without_ids(task: Consolidate) -> None:
+    """Four at most, long ones shortened in the middle: nothing may rest on them."""
+    before = tuple(said(number, f"news {number} {'x ' * 300}end") for number in range(6))
+    _, user = Prompts().rendered(
+        "consolidate", placeholder_values(replace(task, before=before), "room")
+    )
+    shown = user.partition("Before:\n")[2].partition("\nNew messages:")[0].splitlines()
+    assert [line.split(" x")[0] for line in shown] == [f"- Dana: news {n}" for n in range(2, 6)]
+    assert all(line.endswith("end") and len(line) < 260 for line in shown)
 
 
 _MESSAGE = re.compile(r"^\[(\w+)\] (\S+ \w{3} \d\d:\d\d) ([^:(]+?)(?: \((bot)\))?: (.+)$", re.M)
-_ENTRY = re.compile(r"\[(\w+)\] (\(no news\) )?(.+)")
+_ENTRY = re.compile(
+    r"\[(\w+)\] (?:\((?P<said>\d[\d-]+)\) |\(due (?P<due>[\d-]+)(?P<news>, no news)?\) )?(.+)"
+)
 
 
 def _examples(name: str) -> list[tuple[str, str]]:
@@ -101,8 +121,16 @@ def _memory(shown: str) -> tuple[KnownEntry, ...]:
     for line in shown.partition("Memory:\n")[2].partition("\nTold already:")[0].splitlines():
         found = _ENTRY.match(line)
         if found:
-            name, news, text = found.groups()
-            entries.append(KnownEntry(name, section, text, no_news=bool(news)))
+            entries.append(
+                KnownEntry(
+                    found[1],
+                    section,
+                    found[5],
+                    no_news=bool(found["news"]),
+                    due=found["due"] or "",
+                    said=found["said"] or "",
+                )
+            )
         section = line.removeprefix("## ") if not found else section
     return tuple(entries)
 
@@ -111,11 +139,20 @@ def _example_task(shown: str) -> Consolidate:
     """The task that would be shown as an example is."""
     window = _window(shown)
     people = tuple(dict.fromkeys(one.speaker for one in window if one.role == "user"))
-    told = re.search(r"Told already:\n(.*?)Old sheet:\n(.*?)New messages:", shown, re.DOTALL)
+    told = re.search(
+        r"Told already:\n(.*?)Not kept:\n\(none\)\nOld sheet:\n(.*?)Before:\n(.*?)New messages:",
+        shown,
+        re.DOTALL,
+    )
     assert told
-    session = None if "not asked for" in told[2] else told[2].replace("(none)", "")
+    session = None
+    if "not asked for" not in told[2]:
+        session = re.sub(r"^\[s\d+\] ", "- ", told[2], flags=re.MULTILINE)
     lines = re.findall(r"^- (.+)$", told[1], re.MULTILINE)
-    return Consolidate(NOW, people, _memory(shown), window, session, tuple(lines))
+    before = tuple(
+        said(0, text, name) for name, text in re.findall(r"^- (.+?): (.+)$", told[3], re.MULTILINE)
+    )
+    return Consolidate(NOW, people, _memory(shown), window, session, tuple(lines), before)
 
 
 def test_the_examples_are_shown_as_a_task_is() -> None:
@@ -125,7 +162,7 @@ def test_the_examples_are_shown_as_a_task_is() -> None:
         values = placeholder_values(_example_task(shown), "room")
         for name, value in values.items():
             asked_here = shown.split("New messages:")[0]
-            if name in ("memory", "told", "session"):
+            if name in ("memory", "told", "not_kept", "session", "before"):
                 assert f"{value}\n" in asked_here
         assert "{{most_learned}} learned, {{most_history}} history. Answer:" in asked
 
@@ -141,17 +178,18 @@ def test_the_examples_obey_the_rules_that_they_explain() -> None:
         found = parse_answer(text, task)
         assert isinstance(found, Consolidated)
         assert (found.sheet is None) is (task.session is None)
-        assert all(item.text.startswith(item.speaker) for item in found.learned)
         people = [one for one in task.window if one.role == "user"]
         spoken = {message.id: message.speaker for message in people}
-        assert all(spoken[name] == item.speaker for item in found.learned for name in item.sources)
+        assert all(item.text.startswith(spoken[item.sources[0]]) for item in found.learned)
+        assert all(bool(item.due) <= (item.kind is Kind.OPEN_LOOP) for item in found.learned)
+        assert all(item.explicit for item in found.learned if item.kind is Kind.WISH)
         told = {bullet.text for bullet in found.history}
         assert not told & {item.text for item in found.learned}
         assert not told & set(task.told)
         written = [item.text for item in (*found.learned, *found.history)]
         for items in (found.sheet or {}).values():
             written += items
-        assert all(len(one) <= 200 for one in written)
+        assert all(len(one) <= 150 for one in written)
         assert {is_chinese(one) for one in written} == {is_chinese(people[0].content)}
         assert not any(re.search(r"tomorrow|yesterday|明天|昨天", one) for one in written)
 
@@ -167,52 +205,89 @@ def test_an_example_shows_each_way_a_plan_ends() -> None:
         replaced += [entries[name] for item in found.learned for name in item.replaces]
         over += [entries[each.id] for each in found.over]
     assert [(one.section, one.no_news) for one in replaced] == [
-        ("Ongoing Work", True),
+        ("Open Loops", True),
         ("约束", False),
     ]
     assert [one.section for one in over] == ["待办"]
 
 
+def test_the_examples_show_what_models_get_wrong() -> None:
+    """A wish, health said inside a question, and a contradiction that keeps both values."""
+    learned = []
+    for shown, text in _examples("consolidate"):
+        found = parse_answer(text, _example_task(shown))
+        assert isinstance(found, Consolidated)
+        learned += found.learned
+    assert {Kind.WISH, Kind.HEALTH, Kind.OPEN_LOOP} <= {item.kind for item in learned}
+    [both] = [item for item in learned if "never paints" in item.text]
+    assert (both.replaces, "2026-03-02" in both.text, "2026-05-04" in both.text) == ((), True, True)
+
+
 def test_prompts_and_schemas_say_the_same_lengths(task: Consolidate) -> None:
-    """The number that a model reads is the one that its grammar holds it to."""
+    """The number that a model reads is the one that its grammar holds it to. Ids have 256, a day
+    10, and "why" is a line.
+    """
     tasks = (
-        replace(task, session=""),
-        Refresh(NOW, "", task.window),
-        Fold("2026-03", (("h1", "x"),)),
+        (replace(task, session=""), {"300", "240", "80"}),
+        (Refresh(NOW, "", task.window), {"240", "80"}),
+        (Fold("2026-03", (("h1", "x"),)), {"240", "80"}),
+        (Tidy(NOW, task.memory, ()), {"300"}),
     )
-    for one in tasks:
-        said = set(re.findall(r"at most (\d+) characters", resources.prompt(task_name(one))))
+    for one, stated in tasks:
+        prompt = resources.prompt(task_name(one))
+        assert set(re.findall(r"at most (\d+) characters", prompt)) == stated
         schema = json.dumps(answer_schema(one).schema)
         lengths = set(re.findall(r'"maxLength": (\d+)', schema))
-        assert said == {"200", "60"} <= lengths <= {"200", "60", "80", "256"}
+        assert stated <= lengths <= {*stated, "256", "10"}
+
+
+def test_prompts_and_schemas_say_the_same_numbers(task: Consolidate) -> None:
+    """How many items, ids and bullets an answer may have."""
+    learned = answer_schema(task).schema["properties"]["learned"]  # type: ignore[index]
+    most = learned["items"]["properties"]["sources"]["maxItems"]
+    assert f"at most {most} messages" in resources.prompt("consolidate")
+    fold = Fold("2026-03", tuple((f"h{number}", "x") for number in range(9)))
+    bullets = answer_schema(fold).schema["properties"]["bullets"]  # type: ignore[index]
+    _, user = Prompts().rendered("fold", placeholder_values(fold, "room"))
+    assert f"At most {bullets['maxItems']} bullets." in user
+    assert bullets["maxItems"] == 5
+    most = bullets["items"]["properties"]["sources"]["maxItems"]
+    assert f"at most {most}." in resources.prompt("fold")
+    tidy = answer_schema(Tidy(NOW, task.memory, ())).schema["properties"]
+    items = {name: part["maxItems"] for name, part in tidy.items()}  # type: ignore[attr-defined]
+    assert items == {"drop": 16, "merge": 16, "move": 16, "reword": 8}
+    assert 'At most 16 items a list, 8 of "reword"' in resources.prompt("tidy")
 
 
 def test_the_sheets_examples_obey_theirs() -> None:
-    """An item stands in one list, in the language of its messages."""
+    """An item stands in one list, in the language of its messages; what is done is taken out."""
     for shown, text in _examples("refresh"):
-        found = parse_answer(text, Refresh(NOW, "", _window(shown)))
+        session = re.sub(r"^\[s\d+\] ", "- ", shown.partition("New messages:")[0], flags=re.M)
+        found = parse_answer(text, Refresh(NOW, session, _window(shown)))
         assert isinstance(found, Refreshed)
         lists = {title: items for title, items in found.sections.items() if "Title" not in title}
         items = [item for several in lists.values() for item in several]
         assert len(set(items)) == len(items)
         assert all(is_chinese(item) is is_chinese(shown) for item in items)
+        assert "Ines fixes the login page" not in items
 
 
 def test_the_workspaces_prompt_comes_first(tmp_path: Path) -> None:
     """An override replaces ours as a whole; the others stay ours."""
     prompts = overridden(tmp_path, GOOD)
     assert prompts.rendered("consolidate", VALUES) == ("Keep (none) old.", "[1] Dana: hi")
-    assert "diary" in prompts.rendered("fold", {"month": "2026-03", "blocks": "- [h1] x"})[0]
+    fold = placeholder_values(Fold("2026-03", (("h1", "x"),)), "room")
+    assert "diary" in prompts.rendered("fold", fold)[0]
 
 
 @pytest.mark.parametrize(
     ("version", "reason"),
     [
         ("", "not used: its first line states no version; "),
-        ("\n<!-- version: 1 -->\n", "not used: its first line states no version; "),
+        ("\n<!-- version: 2 -->\n", "not used: its first line states no version; "),
         ("<!-- version: 0 -->\n", "not used: its first line states no version; "),
         (f"<!-- version: {'9' * 5000} -->\n", "not used: its first line states no version; "),
-        ("<!-- version: 2 -->\n", "not used: it is of version 2; "),
+        ("<!-- version: 1 -->\n", "not used: it is of version 1; "),
     ],
 )
 def test_a_prompt_of_another_version_is_not_used(
@@ -223,7 +298,7 @@ def test_a_prompt_of_another_version_is_not_used(
     values = placeholder_values(task, "room")
     assert prompts.rendered("consolidate", values) == Prompts().rendered("consolidate", values)
     assert prompts.why_unused("consolidate").startswith(reason)
-    assert "write <!-- version: 1 --> into the first line" in prompts.why_unused("consolidate")
+    assert "write <!-- version: 2 --> into the first line" in prompts.why_unused("consolidate")
     assert prompts.why_unused("fold") == ""
 
 
@@ -232,7 +307,7 @@ def test_a_version_is_not_sent(task: Consolidate, tmp_path: Path) -> None:
     for prompts in (Prompts(), overridden(tmp_path, GOOD)):
         values = placeholder_values(task, "room")
         assert "version:" not in "".join(prompts.rendered("consolidate", values))
-    assert overridden(tmp_path, GOOD, "<!--version:1-->  \r\n").why_unused("consolidate") == ""
+    assert overridden(tmp_path, GOOD, "<!--version:2-->  \r\n").why_unused("consolidate") == ""
 
 
 def test_a_value_is_never_expanded(tmp_path: Path) -> None:
@@ -288,13 +363,23 @@ def test_no_secret_that_a_person_typed_reaches_a_model(task: Consolidate) -> Non
         assert "hunter2" not in values
 
 
-def test_a_plan_without_news_says_so(task: Consolidate) -> None:
-    """Beside its section, to whoever may say that it is over."""
-    plan = KnownEntry("k1", "Open Loops", "Dana calls the bank on 2026-02-01", no_news=True)
-    shown = placeholder_values(replace(task, memory=(plan,)), "room")["memory"]
-    assert shown == "## Open Loops\n[k1] (no news) Dana calls the bank on 2026-02-01"
-    shown = placeholder_values(Tidy(NOW, (plan,), ()), "room")["memory"]
-    assert shown.startswith("[k1] (Open Loops; no news; ")
+def test_an_entry_says_when_it_is_due_or_was_said(task: Consolidate) -> None:
+    """A loop whose day has passed says so; what names a day in its text needs no other."""
+    bank = KnownEntry("k1", "Open Loops", "Dana calls the bank", due="2026-02-01", no_news=True)
+    later = KnownEntry("k2", "Open Loops", "Tom rests", due="2026-04-01", said="2026-03-01")
+    fact = KnownEntry("k3", "Open Loops", "Tom has a dog", said="2026-03-01")
+    dated = KnownEntry("k4", "Open Loops", "Tom got a dog on 2025-12-24", said="2026-03-01")
+    shown = replace(task, memory=(bank, later, fact, dated), hidden=7)
+    assert placeholder_values(shown, "room")["memory"].splitlines() == [
+        "## Open Loops",
+        "[k1] (due 2026-02-01, no news) Dana calls the bank",
+        "[k2] (due 2026-04-01) Tom rests",
+        "[k3] (2026-03-01) Tom has a dog",
+        "[k4] Tom got a dog on 2025-12-24",
+        "(7 more are not shown)",
+    ]
+    shown = placeholder_values(Tidy(NOW, (bank,), ()), "room")["memory"]
+    assert "[k1] (Open Loops; human; day unknown; due 2026-02-01, no news) Dana" in shown
 
 
 def test_memory_is_shown_by_section(task: Consolidate) -> None:
@@ -310,18 +395,27 @@ def test_a_sheets_empty_headings_are_left_out(task: Consolidate) -> None:
     text = "# Session\n\n## Title\n\nTea\n\n## Active Files\n\n\n## Next Steps\n\n- ask QA\n\n## Worklog\n"
     for one in (replace(task, session=text), Refresh(NOW, text, task.window)):
         shown = placeholder_values(one, "room")["session"]
-        assert shown == "## Title\nTea\n## Next Steps\n- ask QA"
+        assert shown == "## Title\nTea\n## Next Steps\n[s1] ask QA"
     empty = replace(task, session="# Session\n\n## Next Steps\n")
     assert placeholder_values(empty, "room")["session"] == "(none)"
 
 
 def test_entries_show_what_tidying_must_know() -> None:
-    """Section, trust and age."""
-    values = placeholder_values(
-        Tidy(
-            NOW, (KnownEntry("k1", "Facts", "a\nb", age_days=3), KnownEntry("k2", "事实", "c")), ()
-        ),
-        "room",
+    """Section, trust, the day it was said, and which entries are alike."""
+    memory = (
+        KnownEntry("k1", "Facts", "a\nb", said="2026-03-01", group=1),
+        KnownEntry("k2", "事实", "c", group=1),
+        KnownEntry("k3", "事实", "d", group=2),
+        KnownEntry("k4", "事实", "e"),
     )
-    assert values["memory"] == "[k1] (Facts; human; 3 days) a b\n[k2] (事实; human; age unknown) c"
+    values = placeholder_values(Tidy(NOW, memory, ()), "room")
+    assert values["memory"].splitlines() == [
+        "Group 1",
+        "[k1] (Facts; human; 2026-03-01) a b",
+        "[k2] (事实; human; day unknown) c",
+        "Group 2",
+        "[k3] (事实; human; day unknown) d",
+        "Others",
+        "[k4] (事实; human; day unknown) e",
+    ]
     assert values["history"] == "(none)"

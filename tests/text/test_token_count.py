@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate
+from pipimem.text.token_count import MOST_PER_CHARACTER, clipped, estimate, truncated_middle
 
 from tests.cases import each
 
@@ -86,3 +86,15 @@ def test_what_is_cut_fits_and_begins_the_text(text, chars):
     cut = clipped(text, chars)
     assert len(cut) <= chars
     assert cut == text or text.startswith(cut.removesuffix("…"))
+
+
+@pytest.mark.parametrize("chars", [20, 60, 116])
+def test_a_text_cut_in_its_middle_keeps_both_ends(chars: int) -> None:
+    """How it begins and how it ends, in so many characters; a text that fits stays whole."""
+    text = "It began at noon. " + "Then it went on. " * 5 + "It ended well."
+    short = truncated_middle(text, chars)
+    assert len(short) <= chars
+    assert short.count("…") == 1
+    assert short.startswith("It began")
+    assert short.endswith("well.")
+    assert truncated_middle(text, len(text)) == text

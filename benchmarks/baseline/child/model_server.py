@@ -66,6 +66,8 @@ class BelievingModel:
                 return {key: self._filled(part, key, request) for key, part in parts}
             case {"type": "array"}:
                 return self._list(shape, name, request)
+            case {"type": "string"} if name == "due":
+                return ""
             case {"type": "string"}:
                 text = self.everywhere if name == "title" else ""
                 return (text or "noted")[: shape.get("maxLength", 40)]
@@ -87,7 +89,7 @@ class BelievingModel:
     def _item(self, shape: dict[str, Any], item: Item, request: _Request) -> dict[str, Any]:
         parts = {key: request.resolved(part) for key, part in shape["properties"].items()}
         values = {key: self._filled(part, key, request) for key, part in parts.items()}
-        known = {"explicit": item.explicit, "speaker": item.speaker, "confidence": 0.95}
+        known = {"explicit": item.explicit, "speaker": item.speaker}
         if item.kind in parts.get("kind", {}).get("enum", ()):
             known["kind"] = item.kind
         text = " ".join(item.text.split())[: parts["text"].get("maxLength", 200)]

@@ -31,8 +31,6 @@ from pipimem.text.talk.sentences import Sentence
 from pipimem.text.words.index_words import Words
 from pipimem.text.words.similarity import SimilarTexts
 
-# The rules are sure that it was said; whether it is worth keeping is what the weight says.
-_CONFIDENCE = 0.9
 # A line of history for so many messages, as many as a block has room for.
 _MESSAGES_A_BULLET, _MOST_BULLETS = 4, 8
 # History tells events before what holds for long.
@@ -121,10 +119,8 @@ def _learned(
             quote,
             sentence.sources,
             sentence.speaker,
-            "high",
-            _CONFIDENCE,
-            sentence.asked,
-            replaces,
+            explicit=sentence.asked,
+            replaces=replaces,
         )
         learned.append(item)
     return tuple(learned)

@@ -33,24 +33,38 @@ if TYPE_CHECKING:
 _STRETCH = Pattern(rf"(?P<han>[{HAN}]+)|[^\W\d_{HAN}]{{2,}}|\d{{3,}}")
 
 
-def shared_words(texts: Sequence[str], long: str) -> list[float]:
-    """For each text the weight of its words that stand in `long` too, by the root of its length.
+# A word that more texts have says little, and each of them would cost a step for each other.
+_COMMON_SHARE, _COMMON_LEAST = 50, 50
 
-    A word weighs `log(1 + n / df)`, where `df` of the `n` texts and lines of `long` have it: a name
-    that stands in all of them says little. Chinese counts by pairs of characters, which need no
-    dictionary.
+
+def shared_words_with_each(
+    texts: Sequence[str], others: Sequence[str]
+) -> Iterator[dict[int, float]]:
+    """For each of the `others`, the indexes of the texts that share words, and their weight.
+
+    A word weighs `log(1 + n / df)`, where `df` of the `n` texts and others have it; words that
+    stand in more than 50 texts and in every fiftieth are left out. The sum is divided by the root
+    of the text's length. Chinese counts by pairs of characters, which need no dictionary.
     """
     stemmer = Stemmer()
     bags = [_words(text, stemmer) for text in texts]
-    lines = [_words(line, stemmer) for line in long.splitlines()]
-    spread = Counter(chain.from_iterable(chain(bags, lines)))
-    wanted = frozenset().union(*lines)
-    count = len(bags) + len(lines)
-    weights: list[float] = []
-    for bag in bags:
-        shared = sum(math.log(1 + count / spread[word]) for word in sorted(bag & wanted))
-        weights.append(shared / math.sqrt(len(bag) or 1))
-    return weights
+    wanted = [_words(text, stemmer) for text in others]
+    spread = Counter(chain.from_iterable(chain(bags, wanted)))
+    count = len(bags) + len(wanted)
+    holding: dict[str, list[int]] = {}
+    for index, bag in enumerate(bags):
+        for word in bag:
+            holding.setdefault(word, []).append(index)
+    common = max(_COMMON_LEAST, len(bags) // _COMMON_SHARE)
+    for words in wanted:
+        weights: dict[int, float] = {}
+        for word in sorted(words):
+            indexes = holding.get(word, ())
+            if len(indexes) <= common:
+                weight = math.log(1 + count / spread[word])
+                for index in indexes:
+                    weights[index] = weights.get(index, 0.0) + weight
+        yield {index: weight / math.sqrt(len(bags[index])) for index, weight in weights.items()}
 
 
 def shares_new_words(old: str, new: str, said: Iterable[str]) -> bool:

@@ -43,8 +43,8 @@ def test_a_prompt_without_a_version_is_reported(call: Call, bot: Path) -> None:
     path.write_text("Tidy {{memory}}.\n---user---\n", "utf-8")
     [(where, what)] = wrongs(call)
     assert where.endswith("tidy.md")
-    assert "write <!-- version: 1 --> into the first line" in what
-    path.write_text("<!-- version: 1 -->\nTidy {{memory}}.\n---user---\n", "utf-8")
+    assert "write <!-- version: 2 --> into the first line" in what
+    path.write_text("<!-- version: 2 -->\nTidy {{memory}}.\n---user---\n", "utf-8")
     assert wrongs(call) == []
     path.write_bytes(b"\xff\xfe")
     assert "make it UTF-8 text" in wrongs(call)[0][1]

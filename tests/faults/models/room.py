@@ -30,17 +30,6 @@ from tests.sidecar.conftest import unlimited
 # The messages of a window as the prompt shows them: "[id] 2026-03-02 Mon 09:10 Dana: text".
 _LINE = re.compile(r"^\[([^\]]+)\] \d{4}-\d\d-\d\d \w{3} \d\d:\d\d ([^:]+): (.+)$", re.MULTILINE)
 
-_SHEET = (
-    "current_state",
-    "user_intent",
-    "active_files",
-    "decisions",
-    "constraints",
-    "errors",
-    "next_steps",
-    "worklog",
-)
-
 TYPED = "# Memory\n\n## Facts\n\n- The office is on Kaistraße 5\n- 周会每周三 10:00\n"
 LEARNT = (
     "The backup runs at 23:00 every night",
@@ -64,8 +53,7 @@ class Mind:
         """The answer to one request."""
         asked = request.system + request.user
         if '"learned"' not in asked:
-            empty: dict[str, list[str]] = {name: [] for name in _SHEET}
-            return Reply(json.dumps({"title": "Release", **empty}))
+            return Reply(json.dumps({"title": "Release", "remove": [], "add": []}))
         request = replace(request, number=len(self.thought) + 1)
         self.thought.append(request)
         honest = json.dumps(answer(request), ensure_ascii=False)
@@ -79,7 +67,7 @@ def answer(request: ChatRequest) -> dict[str, object]:
     (first, speaker, text), *_ = _LINE.findall(request.user[request.user.rindex("New messages:") :])
     learnt = {
         "sources": [first], "speaker": speaker, "text": text, "kind": "decision",
-        "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+        "necessity": "high", "explicit": False, "replaces": [],
     }  # fmt: skip
     return {
         "learned": [learnt],

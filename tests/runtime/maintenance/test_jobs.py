@@ -46,8 +46,9 @@ QUESTION = "which port does the gateway listen on?"
 
 def history() -> str:
     """Three days of January that are to be folded, and three of February that stay."""
+    talk = "".join(f"- a short talk about the {it}\n" for it in ("cat", "sea", "car", "sun", "tea"))
     return "# History\n\n" + "\n".join(
-        f"## 2026-0{month}-{n:02} 09:00–10:00 +08:00\n\n- lunch {n}\n- a walk in the rain {n}\n"
+        f"## 2026-0{month}-{n:02} 09:00–10:00 +08:00\n\n- lunch {n}\n- a walk in the rain {n}\n{talk}"
         for month in (1, 2)
         for n in range(1, 4)
     )

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.text.words.similarity import shared_words, shares_new_words
+from pipimem.text.words.similarity import shared_words_with_each, shares_new_words
 
 
-def _best(texts: list[str], long: str) -> str:
-    weights = shared_words(texts, long)
-    return texts[weights.index(max(weights))]
+def shared_words(texts: list[str], other: str) -> list[float]:
+    """What each of the texts shares with another one."""
+    [weights] = shared_words_with_each(texts, [other])
+    return [weights.get(index, 0) for index in range(len(texts))]
 
 
 def test_a_rare_word_weighs_more_than_a_name_that_stands_everywhere() -> None:
-    """Dana is in every text and line; the boiler is what the talk is about."""
+    """Dana is in every text and message; the boiler is what one message is about."""
     texts = ["Dana likes Dana's tea", "Dana fixed a boiler", "Dana has a dog"]
-    talk = "Dana: hello\nDana: the boiler broke again\nDana: I know"
-    assert _best(texts, talk) == "Dana fixed a boiler"
+    talk = ["Dana: hello", "Dana: the boiler broke again", "Dana: your dog!"]
+    found = [
+        max(weights, key=weights.__getitem__) for weights in shared_words_with_each(texts, talk)
+    ]
+    assert [texts[index] for index in found[1:]] == ["Dana fixed a boiler", "Dana has a dog"]
+
+
+def test_a_word_of_very_many_texts_is_left_out() -> None:
+    """A name in more than 50 texts says little; in a small memory it may tell two entries apart."""
+    for count, shares in ((50, True), (51, False)):
+        texts = [f"Dana owns house{number}" for number in range(count)]
+        [weights] = shared_words_with_each(texts, ["Dana: hello"])
+        assert bool(weights) is shares
 
 
 def test_a_date_takes_nothing_from_a_text() -> None:
