@@ -228,7 +228,12 @@ def _compared(token: _Token) -> str:
 
 
 def _is_value(tokens: Sequence[_Token], index: int) -> bool:
-    """Return whether a value is told of something, and is no part of its name, as in "room 3"."""
+    """Return whether a value is told of something, and is no part of its name.
+
+    It is part of a name in "room 3", and in 周一的会.
+    """
+    if index + 1 < len(tokens) and tokens[index + 1].raw == "的":
+        return False
     if tokens[index].kind not in ("number", "version"):
         return True
     before = [each for each in tokens[:index] if each.raw.casefold() not in _DETERMINERS]
