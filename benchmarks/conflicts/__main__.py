@@ -23,7 +23,7 @@ _WANTED = "contradiction"
 
 def main() -> None:
     """Print the figures, by language."""
-    print(heading())
+    print(heading("Contradicting entries"))
     labelled = [json.loads(line) for line in _PAIRS.read_text("utf-8").splitlines()]
     for language in ("en", "zh"):
         rows = [row for row in labelled if row["lang"] == language]

@@ -11,7 +11,7 @@ from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.guards import since
 from pipimem.notes.headings import heading_for, kind_of
 from pipimem.notes.kinds import File, Kind
-from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
+from pipimem.notes.ledger import Record, Tombstone, pair_name, still, tombstone_names
 from pipimem.notes.note_draft import MOST_SOURCES, AppliedDraft, bullet_text, lines_of
 from pipimem.notes.notes import FORGOTTEN
 from pipimem.notes.operations import (
@@ -22,6 +22,7 @@ from pipimem.notes.operations import (
     Evidence,
     Invalidate,
     Move,
+    Settle,
     Supersede,
     Trust,
 )
@@ -154,6 +155,18 @@ def doubt(work: AppliedDraft, op: Doubt) -> str:
     work.records[entry.id] = replace(record, probation_until=until, recalls=0)
     work.changes.append(
         Change("doubted", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
+    )
+    return ""
+
+
+def settle(work: AppliedDraft, op: Settle) -> str:
+    """Marks two entries as settled: both hold."""
+    one, other = work.notes.find(op.one), work.notes.find(op.other)
+    if one is None or other is None:
+        return _NOT_THERE
+    work.settled[pair_name(one.id, other.id)] = work.now.date().isoformat()
+    work.changes.append(
+        Change("settled", File.MEMORY, one.section, other.text, one.text, one.id, "both hold")
     )
     return ""
 

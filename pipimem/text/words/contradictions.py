@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 
 from msgspec import Struct
@@ -42,6 +42,10 @@ _UNIT = re.compile(r"[\d.,\s一二两三四五六七八九十百千万]+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[一二两三四五六七八九十百千万]+")
 _DETERMINERS = frozenset(("the", "a", "an", "our", "my", "your", "their", "his", "her"))
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "gets"))
+
+
+def _never(_one: int, _other: int) -> bool:
+    return False
 
 
 class _Token(Struct, frozen=True):
@@ -76,14 +80,22 @@ class _Statement(Struct, frozen=True):
     slots: tuple[_Slot, ...]
 
 
-def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the indices of each pair of texts that may contradict each other, the earlier first."""
+def contradictions(
+    texts: Sequence[str], is_settled: Callable[[int, int], bool] = _never
+) -> Iterator[tuple[int, int]]:
+    """Yield the indices of pairs of texts that may contradict each other, the earlier first.
+
+    Of several texts that contradict one text the newest before it is given, so that there are no
+    more pairs than texts. Pairs that are settled, by their indices, are passed over.
+    """
     statements = [_statement(text) for text in texts]
-    found = set(_denied(statements)) | set(_other_values(statements))
+    found = {*_denied(statements, is_settled), *_other_values(statements, is_settled)}
     yield from sorted(found)
 
 
-def _denied(statements: Sequence[_Statement]) -> Iterator[tuple[int, int]]:
+def _denied(
+    statements: Sequence[_Statement], is_settled: Callable[[int, int], bool]
+) -> Iterator[tuple[int, int]]:
     """Yield pairs of which one denies what the other says, with more words or the same."""
     spread = Counter(word for each in statements for word in each.words)
     holding: dict[str, list[int]] = defaultdict(list)
@@ -95,24 +107,28 @@ def _denied(statements: Sequence[_Statement]) -> Iterator[tuple[int, int]]:
         if not each.denies or len(each.words) < _LEAST_DENIED:
             continue
         rarest = min(each.words, key=lambda word: (spread[word], word))
-        for other in islice(holding[rarest], _MOST_COMPARED):
-            if each.words <= statements[other].words:
-                yield min(index, other), max(index, other)
+        for other in islice(reversed(holding[rarest]), _MOST_COMPARED):
+            pair = min(index, other), max(index, other)
+            if each.words <= statements[other].words and not is_settled(*pair):
+                yield pair
+                break
 
 
-def _other_values(statements: Sequence[_Statement]) -> Iterator[tuple[int, int]]:
+def _other_values(
+    statements: Sequence[_Statement], is_settled: Callable[[int, int], bool]
+) -> Iterator[tuple[int, int]]:
     """Yield pairs that give one subject two values."""
     known: dict[tuple[bool, frozenset[str], str], list[tuple[int, _Slot]]] = defaultdict(list)
     for index, each in enumerate(statements):
         for slot in each.slots:
             others = known[each.denies, slot.subject, slot.kind]
-            for other, older in others[-_MOST_COMPARED:]:
-                if other != index and slot.differs(older):
+            for other, older in islice(reversed(others), _MOST_COMPARED):
+                if other != index and slot.differs(older) and not is_settled(other, index):
                     yield other, index
+                    break
             others.append((index, slot))
 
 
-@lru_cache(4096)
 def _statement(text: str) -> _Statement:
     quote = read_quote(text)
     said = simplified(quote.said[:_LONGEST])
@@ -142,7 +158,9 @@ def _tokens(text: str) -> list[_Token]:
         for place in range(found.start(), found.end())
     }
     links = {
-        found.start(): name for name in ("place", "copula") for found in _pattern(name).finditer(text)
+        found.start(): name
+        for name in ("place", "copula")
+        for found in _pattern(name).finditer(text)
     }
     tokens: list[_Token] = []
     position = 0
@@ -193,21 +211,31 @@ def _slots(tokens: Sequence[_Token]) -> Iterator[_Slot]:
     """Yield each value of a text that something is said of."""
     index = 0
     while index < len(tokens):
-        end = index + 1
-        token, before = tokens[index], tokens[:index]
+        token, end = tokens[index], index + 1
         if token.kind in _TIMES:
             end = _end_of_time(tokens, index)
-        subject = frozenset(_content(before))
-        is_named = any(not each.kind and not each.is_light for each in before)
-        if is_named and not _happened(before, tokens[end:]):
-            if token.kind and _is_value(tokens, index):
-                values = {each.kind: _compared(each) for each in tokens[index:end] if each.kind}
-                unit = _UNIT.sub("", token.text) if token.kind == "amount" else ""
-                kind = "time" if token.kind in _TIMES else f"{token.kind} {unit}"
-                yield _Slot(subject, kind, values, frozenset(_content(tokens[end:])))
-            elif token.link:
+        if (token.kind or token.link) and _is_stated(tokens[:index], tokens[end:]):
+            subject = frozenset(_content(tokens[:index]))
+            if token.link:
                 yield from _named(tokens, index, subject)
+            elif _is_value(tokens, index):
+                yield _valued(tokens, index, end, subject)
         index = end
+
+
+def _is_stated(before: Sequence[_Token], behind: Sequence[_Token]) -> bool:
+    """Return whether something stands before a value that has it, and it did not happen once."""
+    is_named = any(not each.kind and not each.is_light for each in before)
+    return is_named and not _happened(before, behind)
+
+
+def _valued(tokens: Sequence[_Token], start: int, end: int, subject: frozenset[str]) -> _Slot:
+    """Return the slot of a value, which are the tokens from `start` to `end`."""
+    first = tokens[start]
+    values = {each.kind: _compared(each) for each in tokens[start:end] if each.kind}
+    unit = _UNIT.sub("", first.text) if first.kind == "amount" else ""
+    kind = "time" if first.kind in _TIMES else f"{first.kind} {unit}"
+    return _Slot(subject, kind, values, frozenset(_content(tokens[end:])))
 
 
 def _end_of_time(tokens: Sequence[_Token], start: int) -> int:
@@ -249,7 +277,11 @@ def _happened(before: Sequence[_Token], behind: Sequence[_Token]) -> bool:
     for token in before:
         word = token.raw.casefold()
         is_past = word in forms("irregular_forms") and forms("irregular_forms")[word] != word
-        if not token.is_light and not helped and (is_past or (word.endswith("ed") and len(word) > 4)):
+        if (
+            not token.is_light
+            and not helped
+            and (is_past or (word.endswith("ed") and len(word) > 4))
+        ):
             return True
         helped = word in _BE
     return bool(behind) and behind[0].raw == "了"
