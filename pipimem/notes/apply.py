@@ -94,12 +94,8 @@ def _done(work: AppliedDraft, operation: Operation) -> str:
             return apply_memory.move(work, operation)
         case Invalidate():
             return apply_memory.invalidate(work, operation)
-        case Confirm():
-            return apply_memory.confirm(work, operation)
-        case Doubt():
-            return apply_memory.doubt(work, operation)
-        case Settle():
-            return apply_memory.settle(work, operation)
+        case Confirm() | Doubt() | Settle():
+            return apply_memory.mark(work, operation)
         case SetSection():
             return _set_section(work, operation)
         case AddBlock():

@@ -35,6 +35,8 @@ _LONGEST = 600
 _MOST_COMPARED = 50
 # One word makes no statement: "no", "不要".
 _LEAST_DENIED = 2
+# "need" and "feed" are no past forms.
+_SHORTEST_PAST = 4
 _TIMES = ("date", "clock", "weekday")
 _TOKEN = Pattern(rf"[^\W\d_{HAN}][\w&'’-]*|\d[\w.,:/-]*\w|\d|[{HAN}]|[:：]")
 _FIRST_PERSON = Pattern(r"\b(?:i|i['’]m|me|my|mine|myself)\b|我(?!们)|本人", re.IGNORECASE)
@@ -276,12 +278,9 @@ def _happened(before: Sequence[_Token], behind: Sequence[_Token]) -> bool:
     helped = False
     for token in before:
         word = token.raw.casefold()
-        is_past = word in forms("irregular_forms") and forms("irregular_forms")[word] != word
-        if (
-            not token.is_light
-            and not helped
-            and (is_past or (word.endswith("ed") and len(word) > 4))
-        ):
+        is_irregular = forms("irregular_forms").get(word, word) != word
+        is_past = is_irregular or (word.endswith("ed") and len(word) > _SHORTEST_PAST)
+        if is_past and not token.is_light and not helped:
             return True
         helped = word in _BE
     return bool(behind) and behind[0].raw == "了"
