@@ -178,8 +178,9 @@ def _settle(work: AppliedDraft, op: Settle) -> str:
     if one is None or other is None:
         return _NOT_THERE
     work.settled[pair_name(one.id, other.id)] = work.now.date().isoformat()
+    beside = f"it holds beside: {other.text}"
     work.changes.append(
-        Change("settled", File.MEMORY, one.section, other.text, one.text, one.id, "both hold")
+        Change("settled", File.MEMORY, one.section, after=one.text, id=one.id, reason=beside)
     )
     return ""
 

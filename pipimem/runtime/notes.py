@@ -128,7 +128,8 @@ class ChannelNotes:
 
         `until` is the last day on which it holds. `due` is the day on which it is to be done: it is
         an open loop then, unless another `kind` than a fact is given. `supersedes` are ids of
-        entries that it takes the place of. `as_quote` puts the `speaker` and today in front, as in what was learnt of talk.
+        entries that it takes the place of. `as_quote` puts the `speaker` and today in front, as in
+        what was learnt of talk.
         An entry with the same words is not added again, though its days be written otherwise.
         Raises `NothingFound` for a text with nothing to keep or an unknown id, and `PipimemError`
         where it would take the place of what a person typed.
