@@ -33,7 +33,7 @@ def stored_ledger(rows: Rows, sequence: int) -> Ledger:
     }
     found = rows.all("select value from value where name = ?", _LEDGER)
     rest = decoded(Ledger, json_lines.value(bytes(found[0][0]))) if found else Ledger()
-    settled = dict(rows.all("select pair, day from settled"))
+    settled: dict[str, str] = dict(rows.all("select pair, day from settled"))
     return replace(rest, sequence=sequence, records=records, tombstones=tombstones, settled=settled)
 
 
