@@ -21,9 +21,10 @@ _TEXT = 100
 @as_json
 @chosen
 def command(chosen: Chosen, channel: str | None, as_json: bool) -> None:
-    """List the open loops by day and person: overdue ones first, those without a day last.
+    """List what is due, overdue, and promised by whom.
 
-    Those of every channel without CHANNEL.
+    The open loops of CHANNEL, or of every channel, by day and person: overdue ones first, those
+    without a day last.
     """
     names = [channel] if channel else [info.id for info in chosen.store().channels()]
     found = [(name, item) for name in names for item in _items(chosen, name, only=bool(channel))]

@@ -30,9 +30,9 @@ def command(
     both: tuple[str, str] | None,
     as_json: bool,
 ) -> None:
-    """List the entries of CHANNEL's MEMORY.md that may contradict each other.
+    """List entries that may contradict each other.
 
-    The older one comes first. `--keep` and `--both` settle a pair; `pipimem undo` takes that back.
+    Pairs of CHANNEL's MEMORY.md, the older one first. `--keep` and `--both` settle a pair; `pipimem undo` takes that back.
     """
     if keep and both:
         raise click.UsageError("give --keep or --both")
