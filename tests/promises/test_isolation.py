@@ -289,6 +289,8 @@ COMMANDS: Mapping[str, str] = {
     "detail": "detail @ &",
     "show": "show @ ../room-0/MEMORY.md",
     "list": "list @",
+    "conflicts": "conflicts @",
+    "agenda": "agenda @",
     "edit": "edit @",
     "remember": "remember @ red",
     "forget": "forget @ --message & --yes",

@@ -32,7 +32,8 @@ def command(
 ) -> None:
     """List entries that may contradict each other.
 
-    Pairs of CHANNEL's MEMORY.md, the older one first. `--keep` and `--both` settle a pair; `pipimem undo` takes that back.
+    Pairs of CHANNEL's MEMORY.md, the older one first. `--keep` and `--both` settle a pair;
+    `pipimem undo` takes that back.
     """
     if keep and both:
         raise click.UsageError("give --keep or --both")
