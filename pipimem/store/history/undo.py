@@ -111,8 +111,11 @@ def reverted_ledger(
 
 
 def _settled_before(ledger: Ledger, then: Ledger, undone: Delta | None) -> dict[str, str | None]:
-    """The settled pairs of the past, where they differ from today's; of one change its own."""
-    names = {*ledger.settled, *then.settled} if undone is None else {*undone.settled}
+    """Return the pairs that a change settled as they were before it.
+
+    What is settled stays so where the notes go back to a time.
+    """
+    names = undone.settled if undone is not None else ()
     current, past = ledger.settled, then.settled
     return {name: past.get(name) for name in names if current.get(name) != past.get(name)}
 
