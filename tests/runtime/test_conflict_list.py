@@ -60,9 +60,11 @@ async def test_both_are_kept_for_good(root: Path) -> None:
 async def test_what_is_settled_stays_so_in_restored_notes(root: Path) -> None:
     """The entries go back to their words; that both hold was said of these words."""
     async with opened(root) as channel:
+        await channel.notes.remember("the yard is swept")
+        (change,) = await channel.history.log(1)
         await channel.notes.remember("the yard has a lamp")
         await channel.notes.settle(*await pair_of(channel), both=True)
-        await channel.history.restore(1)
+        await channel.history.restore(change.number)
         assert "lamp" not in read(root)
         assert await channel.notes.conflicts() == ()
 
