@@ -122,9 +122,9 @@ def mark(work: AppliedDraft, op: Confirm | Doubt | Settle) -> str:
         case Confirm():
             return confirm(work, op)
         case Doubt():
-            return _doubt(work, op)
+            return doubt(work, op)
         case Settle():
-            return _settle(work, op)
+            return settle(work, op)
 
 
 def confirm(work: AppliedDraft, op: Confirm) -> str:
@@ -156,7 +156,7 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     return ""
 
 
-def _doubt(work: AppliedDraft, op: Doubt) -> str:
+def doubt(work: AppliedDraft, op: Doubt) -> str:
     """Puts an inferred entry on probation; one recall within it ends that."""
     entry = work.notes.find(op.target)
     if entry is None:
@@ -172,7 +172,7 @@ def _doubt(work: AppliedDraft, op: Doubt) -> str:
     return ""
 
 
-def _settle(work: AppliedDraft, op: Settle) -> str:
+def settle(work: AppliedDraft, op: Settle) -> str:
     """Marks two entries as settled: both hold."""
     one, other = work.notes.find(op.one), work.notes.find(op.other)
     if one is None or other is None:

@@ -145,8 +145,9 @@ class ChannelNotes:
 
         def decided(notes: Notes) -> Decision:
             decision = self._remembered(
-                text, Kind(kind), speaker, until, notes.ledger, as_quote=as_quote, due=due
+                text, Kind(kind), speaker, until, notes.ledger, as_quote=as_quote
             )
+            decision = with_due(decision, due)
             if not supersedes:
                 return unless_it_stands(decision, notes, self._access.clock.now())
             return superseding(decision, notes, supersedes, Kind(kind))
@@ -200,7 +201,6 @@ class ChannelNotes:
         ledger: Ledger,
         *,
         as_quote: bool = False,
-        due: date | None = None,
     ) -> Decision:
         now = self._access.clock.now()
         settings = self._access.settings
@@ -208,7 +208,7 @@ class ChannelNotes:
         message = rememberable(text, speaker, now, intake)
         who = message.speaker
         among_others = bool(who) and is_group((), (who, *ledger.speakers))
-        decision = remembered(
+        return remembered(
             message.content,
             kind,
             now,
@@ -217,7 +217,6 @@ class ChannelNotes:
             as_quote=as_quote,
             among_others=among_others,
         )
-        return with_due(decision, due)
 
     # ── contradictions and due days ───────────────────────────────────────────────────────────────
 
