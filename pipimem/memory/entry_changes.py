@@ -63,7 +63,7 @@ def unless_it_stands(decision: Decision, notes: Notes, now: datetime) -> Decisio
     """
     (add,) = (one for one in decision.operations if isinstance(one, Add))
     wanted = _said(add.text, now)
-    if not wanted.days:
+    if not wanted.days or add.due is not None:
         return decision
     words = wanted.words.split()
     for entry in notes.memory.entries:

@@ -35,6 +35,8 @@ _LONGEST = 600
 _MOST_COMPARED = 50
 # One word makes no statement: "no", "不要".
 _LEAST_DENIED = 2
+# "No problem, Jon" denies nothing of a long sentence with both words.
+_LEAST_SHARE = 0.5
 # "need" and "feed" are no past forms.
 _SHORTEST_PAST = 4
 _TIMES = ("date", "clock", "weekday")
@@ -43,6 +45,9 @@ _FIRST_PERSON = Pattern(r"\b(?:i|i['’]m|me|my|mine|myself)\b|我(?!们)|本人
 _UNIT = re.compile(r"[\d.,\s一二两三四五六七八九十百千万]+")
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*|[一二两三四五六七八九十百千万]+")
 _DETERMINERS = frozenset(("the", "a", "an", "our", "my", "your", "their", "his", "her"))
+# Between a link and the place or name; behind any other such word ("in it") there is none.
+_BEFORE_NAMES = _DETERMINERS | frozenset(("to", "了", "成", "为", "于", "在", "到"))
+_INDEFINITE = frozenset(("a", "an", "some", "any"))
 _BE = frozenset(("is", "are", "was", "were", "be", "been", "being", "has", "have", "had", "gets"))
 
 
@@ -81,6 +86,11 @@ class _Statement(Struct, frozen=True):
     words: frozenset[str]
     slots: tuple[_Slot, ...]
 
+    def denies_what_is_in(self, other: _Statement) -> bool:
+        """Return whether all that this denies is said by the other, and is half of it at least."""
+        is_much = len(self.words) >= _LEAST_SHARE * len(other.words)
+        return is_much and self.words <= other.words
+
 
 def contradictions(
     texts: Sequence[str], is_settled: Callable[[int, int], bool] = _never
@@ -111,7 +121,7 @@ def _denied(
         rarest = min(each.words, key=lambda word: (spread[word], word))
         for other in islice(reversed(holding[rarest]), _MOST_COMPARED):
             pair = min(index, other), max(index, other)
-            if each.words <= statements[other].words and not is_settled(*pair):
+            if each.denies_what_is_in(statements[other]) and not is_settled(*pair):
                 yield pair
                 break
 
@@ -228,7 +238,9 @@ def _slots(tokens: Sequence[_Token]) -> Iterator[_Slot]:
 def _is_stated(before: Sequence[_Token], behind: Sequence[_Token]) -> bool:
     """Return whether something stands before a value that has it, and it did not happen once."""
     is_named = any(not each.kind and not each.is_light for each in before)
-    return is_named and not _happened(before, behind)
+    # "A photo of a group": another time it is another one.
+    is_indefinite = any(each.raw.casefold() in _INDEFINITE for each in before)
+    return is_named and not is_indefinite and not _happened(before, behind)
 
 
 def _valued(tokens: Sequence[_Token], start: int, end: int, subject: frozenset[str]) -> _Slot:
@@ -289,7 +301,7 @@ def _happened(before: Sequence[_Token], behind: Sequence[_Token]) -> bool:
 def _named(tokens: Sequence[_Token], index: int, subject: frozenset[str]) -> Iterator[_Slot]:
     """Yield the place or name that follows a link."""
     end = index + 1
-    while end < len(tokens) and (tokens[end].is_light and not tokens[end].link):
+    while end < len(tokens) and tokens[end].raw.casefold() in _BEFORE_NAMES:
         end += 1
     start = end
     while end < len(tokens) and not tokens[end].is_light and not tokens[end].kind:
