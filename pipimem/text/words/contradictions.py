@@ -195,13 +195,21 @@ def _is_grammar(word: str) -> bool:
 
 
 def _values(text: str) -> list[tuple[int, int, str]]:
+    """Return where the values of a text begin and end, with their types; none inside a word."""
     found: list[tuple[int, int, str]] = []
     for kind, some in rules("values").items():
         for rule in some:
             for one in rule.pattern.finditer(text):
-                if all(one.end() <= start or end <= one.start() for start, end, _ in found):
+                is_free = all(one.end() <= start or end <= one.start() for start, end, _ in found)
+                if is_free and not _is_inside_a_word(text, *one.span()):
                     found.append((one.start(), one.end(), kind))
     return sorted(found)
+
+
+def _is_inside_a_word(text: str, start: int, end: int) -> bool:
+    """Return whether a letter or a dash stands before or behind, as in "A12" and "raven-2"."""
+    around = text[max(0, start - 1) : start], text[end : end + 1]
+    return any(sign.isascii() and (sign.isalpha() or sign in "_-") for sign in around if sign)
 
 
 def _normal(kind: str, raw: str) -> str:

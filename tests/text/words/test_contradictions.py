@@ -31,6 +31,7 @@ def test_one_denies_what_the_other_says(one: str, other: str) -> None:
         ("the retro is on Monday", "the retro was moved to Tuesday"),
         ("My flat costs 900 euros a month", "My flat costs 950 euros a month since May"),
         ("the limit is 20", "the limit is 30"),
+        ("locker A1 costs 5 euros", "locker A1 costs 6 euros"),
         ("the dentist is at 9:30", "the dentist is at 10:15"),
         ("Ida lives in Rome", "Ida moved to Paris"),
         ("Ida (2026-01-02): I live in Rome", "Ida lives in Paris"),
@@ -61,6 +62,9 @@ def test_one_thing_has_two_values(one: str, other: str) -> None:
         ("Oscar is on call for raven on Mondays", "Jonas is on call for heron on Fridays"),
         ("例会在周二", "晨会在周四"),
         ("Dana is a doctor", "Dana is tall"),
+        ("locker A1 costs 5 euros", "locker A2 costs 6 euros"),
+        ("a letter lies in the hall", "a letter lies in the kitchen"),
+        ("No problem, Jon", "The money problem and car trouble of Jon weigh on us"),
         ("Sam likes tea", "Sam likes coffee"),
         # It happened twice.
         ("We met on 3 March", "We met on 10 March"),
