@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
-from pipimem.text.words.contradictions import contradictions
+from pipimem.text.talk.contradictions import contradictions
 
 from benchmarks.machine import heading
 

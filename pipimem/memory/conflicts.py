@@ -11,7 +11,7 @@ from pipimem.notes.ledger import pair_name
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Settle
 from pipimem.text.quotes import read_quote
-from pipimem.text.words.contradictions import contradictions
+from pipimem.text.talk.contradictions import contradictions
 
 _SETTLE = "settle"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from pipimem.text.words.contradictions import contradictions
+from pipimem.text.talk.contradictions import contradictions
 
 
 @pytest.mark.parametrize(
