@@ -13,7 +13,9 @@ from msgspec import Struct
 from pipimem.notes.entry import Entry
 from pipimem.notes.headings import kind_of
 from pipimem.notes.kinds import Kind
+from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
+from pipimem.notes.operations import Trust
 from pipimem.text.quotes import read_quote
 
 # A turn shows so many. More would take the room of what was asked for.
@@ -53,9 +55,8 @@ def _open_loops(notes: Notes) -> Iterator[OpenLoop]:
     Under a heading of people's own the record says what an entry is.
     """
     for entry in notes.memory.entries:
-        record = notes.record(entry.id)
-        kind = kind_of(entry.section) or (record.kind if record else "")
-        due = record.due if record else ""
-        if entry.bullet and (due or kind == Kind.OPEN_LOOP):
-            person = (record.speaker if record else "") or read_quote(entry.text).name
-            yield OpenLoop(entry, date.fromisoformat(due) if due else None, person)
+        record = notes.record(entry.id) or Record(Trust.HUMAN)
+        kind = kind_of(entry.section) or record.kind
+        if entry.bullet and (record.due or kind == Kind.OPEN_LOOP):
+            day = date.fromisoformat(record.due) if record.due else None
+            yield OpenLoop(entry, day, record.speaker or read_quote(entry.text).name)

@@ -63,7 +63,7 @@ def unless_it_stands(decision: Decision, notes: Notes, now: datetime) -> Decisio
     """
     (add,) = (one for one in decision.operations if isinstance(one, Add))
     wanted = _said(add.text, now)
-    if not wanted.days or add.due is not None:
+    if not wanted.days:
         return decision
     words = wanted.words.split()
     for entry in notes.memory.entries:
@@ -78,10 +78,8 @@ def unless_it_stands(decision: Decision, notes: Notes, now: datetime) -> Decisio
     return decision
 
 
-def with_due(decision: Decision, due: date | None) -> Decision:
-    """A decision that adds one entry, as one whose entry is due on a day, if one is given."""
-    if due is None:
-        return decision
+def with_due(decision: Decision, due: date) -> Decision:
+    """A decision that adds one entry, as one whose entry is due on a day."""
     operations = tuple(
         replace(one, due=due) if isinstance(one, Add) else one for one in decision.operations
     )

@@ -147,10 +147,13 @@ class ChannelNotes:
             decision = self._remembered(
                 text, Kind(kind), speaker, until, notes.ledger, as_quote=as_quote
             )
-            decision = with_due(decision, due)
-            if not supersedes:
-                return unless_it_stands(decision, notes, self._access.clock.now())
-            return superseding(decision, notes, supersedes, Kind(kind))
+            if due is not None:
+                decision = with_due(decision, due)
+            if supersedes:
+                return superseding(decision, notes, supersedes, Kind(kind))
+            if due is not None:
+                return decision
+            return unless_it_stands(decision, notes, self._access.clock.now())
 
         return await self._changed(decided)
 

@@ -60,11 +60,15 @@ def write_ledger(rows: Rows, before: Ledger, after: Ledger, delta: Delta) -> Non
             if stone
         ],
     )
+    _write_settled(rows, after, delta)
+    if _without_rows(before) != _without_rows(after):
+        put_value(rows, _LEDGER, encoded(_without_rows(after)))
+
+
+def _write_settled(rows: Rows, after: Ledger, delta: Delta) -> None:
     rows.run_many("delete from settled where pair = ?", ((pair,) for pair in delta.settled))
     settled = [(pair, after.settled[pair]) for pair in delta.settled if pair in after.settled]
     rows.run_many("insert into settled (pair, day) values (?, ?)", settled)
-    if _without_rows(before) != _without_rows(after):
-        put_value(rows, _LEDGER, encoded(_without_rows(after)))
 
 
 def put_value(rows: Rows, name: str, value: Mapping[str, object] | None) -> None:
