@@ -5,6 +5,8 @@ from __future__ import annotations
 from pipimem.memory.requests import MemoryRequest
 from pipimem.notes.operations import Tokens
 from pipimem.recall.scoring import Part
+from pipimem.runtime.agenda_list import AgendaItem
+from pipimem.runtime.conflict_list import ListedConflict
 from pipimem.runtime.forget_preview import Forgettable, Passage
 from pipimem.runtime.forgetting import ForgetCounts, ForgetPreview
 from pipimem.runtime.history import (
@@ -30,6 +32,7 @@ from pipimem.store.workspace import ChannelInfo
 from pipimem.text.private import PrivateCounts
 
 __all__ = [
+    "AgendaItem",
     "ChannelInfo",
     "Comparison",
     "EditByHand",
@@ -41,6 +44,7 @@ __all__ = [
     "ForgetPreview",
     "Forgettable",
     "JobRun",
+    "ListedConflict",
     "LoggedChange",
     "MemoryRequest",
     "Moment",

@@ -77,6 +77,14 @@ def unless_it_stands(decision: Decision, notes: Notes, now: datetime) -> Decisio
     return decision
 
 
+def with_due(decision: Decision, due: date) -> Decision:
+    """A decision that adds one entry, as one whose entry is due on a day."""
+    operations = tuple(
+        replace(one, due=due) if isinstance(one, Add) else one for one in decision.operations
+    )
+    return replace(decision, operations=operations)
+
+
 def _has_words(text: str, words: Iterable[str]) -> bool:
     said = read_quote(text).said.casefold()
     return all(word in said for word in words)
@@ -125,6 +133,7 @@ def superseding(
         add.expires,
         is_newer=True,
         quote_reason=add.quote_reason,
+        due=add.due,
     )
     return replace(decision, operations=(instead,))
 
@@ -152,7 +161,8 @@ def _completed(add: Add, record: Record) -> Add:
     """An addition with the speaker and the last day of the entry whose place it takes."""
     evidence = replace(add.evidence, speaker=add.evidence.speaker or record.speaker)
     known = date.fromisoformat(record.expires) if record.expires else None
-    add = replace(add, evidence=evidence, expires=add.expires or known)
+    due = date.fromisoformat(record.due) if record.due else None
+    add = replace(add, evidence=evidence, expires=add.expires or known, due=add.due or due)
     is_quote = record.trust is Trust.QUOTED
     return quoted_addition(add, record.quote_reason) if is_quote else add
 

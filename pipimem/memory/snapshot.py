@@ -16,7 +16,7 @@ from pipimem.recall.budget import BlockBudget
 from pipimem.recall.items import Item, Source, said_by
 from pipimem.settings import SnapshotSettings
 from pipimem.text.quotes import words_said
-from pipimem.text.words.similarity import shared_words
+from pipimem.text.words.similarity import shared_words_with_each
 
 # What each may take before all others had theirs; then they take what is left, in this order.
 _STANDING_SHARES = (
@@ -207,8 +207,8 @@ def _room(max_chars: int, max_tokens: int, said: set[str]) -> _Room:
 
 def _may_overrule(newer: Item, older: Item) -> bool:
     """Return whether a longer text has a word of an older one that means something."""
-    said = words_said(newer.text).replace("\n", " ")
-    return shared_words([words_said(older.text)], said)[0] > 0
+    (shared,) = shared_words_with_each([words_said(older.text)], [words_said(newer.text)])
+    return bool(shared)
 
 
 class _Room(Struct):

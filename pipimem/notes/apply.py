@@ -40,6 +40,7 @@ from pipimem.notes.operations import (
     Operation,
     Progress,
     SetSection,
+    Settle,
     Supersede,
     Trust,
 )
@@ -93,10 +94,8 @@ def _done(work: AppliedDraft, operation: Operation) -> str:
             return apply_memory.move(work, operation)
         case Invalidate():
             return apply_memory.invalidate(work, operation)
-        case Confirm():
-            return apply_memory.confirm(work, operation)
-        case Doubt():
-            return apply_memory.doubt(work, operation)
+        case Confirm() | Doubt() | Settle():
+            return apply_memory.mark(work, operation)
         case SetSection():
             return _set_section(work, operation)
         case AddBlock():
@@ -114,7 +113,14 @@ def _outcome(work: AppliedDraft, decision: Decision) -> Outcome:
     if len(work.speakers) > len(work.notes.ledger.speakers):
         progress = replace(progress, speakers=tuple(work.speakers))
     jobs = _jobs(work.notes, decision, texts)
-    delta = Delta(work.records, work.tombstones, jobs, progress, losses=tuple(work.losses))
+    delta = Delta(
+        work.records,
+        work.tombstones,
+        jobs,
+        progress,
+        losses=tuple(work.losses),
+        settled=work.settled,
+    )
     return Outcome(texts, work.archived, delta, tuple(work.changes), tuple(work.refused))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.guards import since
 from pipimem.notes.headings import heading_for, kind_of
 from pipimem.notes.kinds import File, Kind
-from pipimem.notes.ledger import Record, Tombstone, still, tombstone_names
+from pipimem.notes.ledger import Record, Tombstone, pair_name, still, tombstone_names
 from pipimem.notes.note_draft import MOST_SOURCES, AppliedDraft, bullet_text, lines_of
 from pipimem.notes.notes import FORGOTTEN
 from pipimem.notes.operations import (
@@ -22,6 +22,7 @@ from pipimem.notes.operations import (
     Evidence,
     Invalidate,
     Move,
+    Settle,
     Supersede,
     Trust,
 )
@@ -42,7 +43,9 @@ def add(work: AppliedDraft, op: Add) -> str:
         return FORGOTTEN if is_forgotten else "it was taken out, and nobody said it again since"
     for entry in work.notes.memory.entries:
         if entry.id == name and entry.bullet:
-            return confirm(work, Confirm(entry.target, op.evidence))
+            reason = confirm(work, Confirm(entry.target, op.evidence))
+            _set_due(work, entry, op.due)
+            return reason
     if work.records.get(name) is not None:
         return "the same decision adds it already"
     section = _heading(work, op.kind, text)
@@ -113,6 +116,17 @@ def invalidate(work: AppliedDraft, op: Invalidate) -> str:
     return ""
 
 
+def mark(work: AppliedDraft, op: Confirm | Doubt | Settle) -> str:
+    """Changes what is known of entries; their words stay."""
+    match op:
+        case Confirm():
+            return confirm(work, op)
+        case Doubt():
+            return doubt(work, op)
+        case Settle():
+            return settle(work, op)
+
+
 def confirm(work: AppliedDraft, op: Confirm) -> str:
     """Adds sources to an entry's record and ends its probation."""
     entry = work.notes.find(op.target)
@@ -161,6 +175,30 @@ def doubt(work: AppliedDraft, op: Doubt) -> str:
         Change("doubted", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
     )
     return ""
+
+
+def settle(work: AppliedDraft, op: Settle) -> str:
+    """Marks two entries as settled: both hold."""
+    one, other = work.notes.find(op.one), work.notes.find(op.other)
+    if one is None or other is None:
+        return _NOT_THERE
+    work.settled[pair_name(one.id, other.id)] = work.now.date().isoformat()
+    beside = f"it holds beside: {other.text}"
+    work.changes.append(
+        Change("settled", File.MEMORY, one.section, after=one.text, id=one.id, reason=beside)
+    )
+    return ""
+
+
+def _set_due(work: AppliedDraft, entry: Entry, due: date | None) -> None:
+    """Sets the day an entry is due, where one is given for what stands there already."""
+    record = work.records.get(entry.id, work.notes.record(entry.id)) or Record(Trust.HUMAN)
+    if due is not None and record.due != due.isoformat():
+        work.records[entry.id] = replace(record, due=due.isoformat())
+        reason = f"due {due.isoformat()}"
+        work.changes.append(
+            Change("dated", File.MEMORY, entry.section, "", entry.text, entry.id, reason)
+        )
 
 
 def _heading(work: AppliedDraft, kind: Kind, text: str) -> str:

@@ -124,6 +124,11 @@ class Asked(Struct, frozen=True):
     found: tuple[str, ...] = ()
 
 
+def pair_name(one: str, other: str) -> str:
+    """Return the name under which two entries, given by id, are settled."""
+    return " ".join(sorted((one, other)))
+
+
 def sources_by_name(records: Mapping[str, Record], name: str) -> tuple[str, ...]:
     """The ids of the messages that an entry rests on, by the name of its record.
 
@@ -171,6 +176,7 @@ class Delta(Struct, frozen=True):
     asked: tuple[Asked, ...] = ()  # what came since the last change
     forgets_asked: bool = False  # all that was asked before is dropped
     losses: tuple[Loss, ...] = ()  # what models took out
+    settled: Mapping[str, str | None] = field(default_factory=dict)
 
 
 class Ledger(Struct, frozen=True):
@@ -181,7 +187,8 @@ class Ledger(Struct, frozen=True):
     `cursor` consolidated up to here, `boundary` in HISTORY.md up to here, `refreshed` in SESSION.md
     up to here, `epoch_start` the last message before the current epoch of the host's context.
     `speakers` are all who spoke, in the order of their first word; a name that was forgotten is
-    empty, and keeps its place.
+    empty, and keeps its place. `settled` has, by `pair_name`, the day on which a person said that
+    two entries do not contradict each other.
     """
 
     sequence: int = 0
@@ -201,6 +208,7 @@ class Ledger(Struct, frozen=True):
     forgotten: int = 0
     losses: tuple[Loss, ...] = ()  # what models took out, of the last 60 days
     speakers: tuple[str, ...] = ()
+    settled: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def newest_message(self) -> int:
@@ -211,6 +219,10 @@ class Ledger(Struct, frozen=True):
     def heard_by(self, record: Record) -> tuple[str, ...]:
         """Who was there when an entry was learnt: all who had spoken by then."""
         return tuple(filter(None, self.speakers[: record.heard]))
+
+    def as_delta(self) -> Delta:
+        """Return the rows of the ledger as a change of an empty one."""
+        return Delta(self.records, self.tombstones, self.jobs, settled=self.settled)
 
     def after(self, delta: Delta, sequence: int | None = None) -> Ledger:
         """The ledger with one more change folded in."""
@@ -223,6 +235,7 @@ class Ledger(Struct, frozen=True):
             records=_merged(self.records, delta.records),
             tombstones=_merged(self.tombstones, delta.tombstones),
             jobs=_merged(self.jobs, delta.jobs),
+            settled=_merged(self.settled, delta.settled),
             asked=_newest(() if delta.forgets_asked else self.asked, delta.asked),
             forgotten=sequence if delta.forgets_asked and sequence is not None else self.forgotten,
             losses=_recent((*self.losses, *delta.losses)) if delta.losses else self.losses,

@@ -44,6 +44,7 @@ class AppliedDraft:
     tombstones: dict[str, Tombstone | None] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
+    settled: dict[str, str | None] = field(default_factory=dict)
     speakers: list[str] = field(default_factory=list)
     archived: str = ""
 

@@ -135,6 +135,13 @@ class Doubt(Struct, frozen=True):
     probation_until: datetime
 
 
+class Settle(Struct, frozen=True):
+    """A person says that two entries, which may contradict each other, both hold."""
+
+    one: Target
+    other: Target
+
+
 class SetSection(Struct, frozen=True):
     """The bullets of one section of SESSION.md, replaced as a whole; none empties it."""
 
@@ -179,7 +186,16 @@ class FoldBlocks(Struct, frozen=True):
 
 
 Operation = (
-    Add | Supersede | Move | Invalidate | Confirm | Doubt | SetSection | AddBlock | FoldBlocks
+    Add
+    | Supersede
+    | Move
+    | Invalidate
+    | Confirm
+    | Doubt
+    | Settle
+    | SetSection
+    | AddBlock
+    | FoldBlocks
 )
 
 

@@ -20,6 +20,9 @@ from pipimem.llm.usage_state import (
     has_token_limit,
     midnight,
 )
+from pipimem.memory.conflicts import conflicts
+from pipimem.notes.entry import Entry
+from pipimem.notes.notes import Notes
 from pipimem.recall.synonyms import LONGEST_PHRASE, MOST_IN_A_GROUP, passed_over
 from pipimem.runtime.embeddings import missing_library, recommended_embedder
 from pipimem.settings import BudgetSettings, Settings, settings_from
@@ -214,9 +217,13 @@ def _channels(workspace: WorkspaceStore, now: datetime, settings: Settings) -> I
         return
     for folder in folders:
         try:
-            yield from channel_findings(workspace, folder, now, settings)
+            yield from channel_findings(workspace, folder, now, settings, _contradicting)
         except OSError as error:
             yield wrong(folder, worded(error))
+
+
+def _contradicting(notes: Notes) -> Iterator[tuple[Entry, Entry]]:
+    return ((found.older, found.newer) for found in conflicts(notes))
 
 
 def _words(workspace: WorkspaceStore) -> Iterator[Finding]:

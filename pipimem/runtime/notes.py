@@ -25,6 +25,7 @@ from pipimem.memory.entry_changes import (
     superseding,
     taken_out,
     unless_it_stands,
+    with_due,
 )
 from pipimem.memory.expire import is_pinned, with_pin, without_pins
 from pipimem.memory.remember import remembered
@@ -35,7 +36,9 @@ from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import Note, Notes, Outcome
 from pipimem.notes.operations import Add, Author, Change, Decision, Move, Supersede, Trust
+from pipimem.runtime.agenda_list import AgendaItem, AgendaList
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
+from pipimem.runtime.conflict_list import ConflictList, ListedConflict
 from pipimem.runtime.forgetting import ForgetCounts, ForgetPreview, Forgetter, What
 from pipimem.runtime.intake import Intake, rememberable
 from pipimem.runtime.note_edits import (
@@ -118,18 +121,24 @@ class ChannelNotes:
         kind: Kind = Kind.FACT,
         speaker: str = "",
         until: date | None = None,
+        due: date | None = None,
         supersedes: Sequence[str] = (),
         as_quote: bool = False,
     ) -> Remembered:
         """Add an entry with the text word for word, but without secrets.
 
-        `until` is the last day on which it holds; `supersedes` are ids of entries that it takes the
-        place of. `as_quote` puts the `speaker` and today in front, as in what was learnt of talk.
+        `until` is the last day on which it holds. `due` is the day on which it is to be done: it is
+        an open loop then, unless another `kind` than a fact is given. `supersedes` are ids of
+        entries that it takes the place of. `as_quote` puts the `speaker` and today in front, as in
+        what was learnt of talk.
         An entry with the same words is not added again, though its days be written otherwise.
         Raises `NothingFound` for a text with nothing to keep or an unknown id, and `PipimemError`
         where it would take the place of what a person typed.
         """
         _require_text(text, kind, until)
+        _require_day(due, "due", "Give the day on which it is to be done.")
+        if due is not None and kind == Kind.FACT:
+            kind = Kind.OPEN_LOOP
         if isinstance(supersedes, str):
             raise ArgumentError("supersedes must be several ids: give a list of them.")
         for name in supersedes:
@@ -139,10 +148,13 @@ class ChannelNotes:
             decision = self._remembered(
                 text, Kind(kind), speaker, until, notes.ledger, as_quote=as_quote
             )
-            if not supersedes:
+            if due is not None:
+                decision = with_due(decision, due)
+            if supersedes:
+                return superseding(decision, notes, supersedes, Kind(kind))
+            if due is None:
                 decision = unless_it_stands(decision, notes, self._access.clock.now())
-                return in_place_of_older_wishes(decision, notes)
-            return superseding(decision, notes, supersedes, Kind(kind))
+            return in_place_of_older_wishes(decision, notes)
 
         return await self._changed(decided)
 
@@ -211,6 +223,23 @@ class ChannelNotes:
             as_quote=as_quote,
             needs_second_voice=needs_second_voice,
         )
+
+    # ── contradictions and due days ───────────────────────────────────────────────────────────────
+
+    async def conflicts(self) -> tuple[ListedConflict, ...]:
+        """The pairs of entries that may contradict each other, and that nobody settled."""
+        return await ConflictList(self._access).conflicts()
+
+    async def settle(self, keep: str, other: str, *, both: bool = False) -> tuple[Change, ...]:
+        """Keep the entry `keep` and take the other one out, or keep both of them for good.
+
+        Returns what was changed. Raises `NothingFound` for an unknown id.
+        """
+        return await ConflictList(self._access).settle(keep, other, both=both)
+
+    async def agenda(self) -> tuple[AgendaItem, ...]:
+        """The open loops by day and person: overdue ones first, those without a day last."""
+        return await AgendaList(self._access).agenda()
 
     async def _changed(self, decided: Callable[[Notes], Decision]) -> Remembered:
         """What became of a decision on the notes as they stand, which is made in a thread."""
@@ -483,6 +512,10 @@ def _asked_by(decision: Decision) -> str:
 def _require_text(text: str, kind: Kind, until: date | None) -> None:
     require_type(text, str, "text")
     require_one_of(kind, Kind, "kind")
-    require_type(until, (date, NoneType), "until", "Give the last day it holds.")
-    if isinstance(until, datetime):
-        raise ArgumentError("until must be a day, not a time: give `until.date()`.")
+    _require_day(until, "until", "Give the last day it holds.")
+
+
+def _require_day(day: date | None, name: str, hint: str) -> None:
+    require_type(day, (date, NoneType), name, hint)
+    if isinstance(day, datetime):
+        raise ArgumentError(f"{name} must be a day, not a time: give `{name}.date()`.")

@@ -20,7 +20,7 @@ from pipimem.errors import (
     LockTimeout,
 )
 from pipimem.notes.kinds import File
-from pipimem.notes.ledger import Delta, Ledger
+from pipimem.notes.ledger import Ledger
 from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
 from pipimem.state.change_rows import changes_after, put_change, versions_of
@@ -35,7 +35,7 @@ _log = logging.getLogger("pipimem")
 _APPLICATION = 0x70697069  # "pipi"
 SCHEMA = Schema(
     _APPLICATION,
-    1,
+    2,
     (
         "create table owner (id blob not null)",
         *text_rows.TABLES,
@@ -49,6 +49,7 @@ SCHEMA = Schema(
         "create table forgotten_line (mark text primary key, time bigint not null)",
         *ledger_rows.TABLES,
     ),
+    {1: (ledger_rows.SETTLED_TABLE,)},
 )
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
@@ -65,6 +66,7 @@ _TABLES_READ = (
     "select name, value from record",
     "select name, reason from tombstone",
     "select name, value from value",
+    "select pair, day from settled",
 )
 
 
@@ -397,7 +399,7 @@ class ChannelState:
                 self.texts.put(rows, text)
             for change in changes:
                 put_change(rows, replace(change, id=urandom(8).hex()))
-            whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
+            whole = ledger.as_delta()
             write_ledger(rows, Ledger(), ledger, whole)
             rows.run_many(_ADD_FORGOTTEN, forgotten.items())
             put_value(rows, _PLAN, plan)
@@ -437,7 +439,7 @@ class ChannelState:
         `edits` are by etag: lines `[start, end)` and those that take their place, in order.
         `change` becomes the first that is kept, and `ledger` the ledger as of it.
         """
-        whole = Delta(dict(ledger.records), dict(ledger.tombstones))
+        whole = ledger.as_delta()
         try:
             with self._writing() as rows:
                 self._written_ledger(rows)
@@ -491,7 +493,7 @@ class ChannelState:
             self.texts.clear()
             self.heads = {}
             ledger = replace(self.ledger, sequence=0)
-            whole = Delta(dict(ledger.records), dict(ledger.tombstones), dict(ledger.jobs))
+            whole = ledger.as_delta()
             write_ledger(rows, Ledger(), ledger, whole)
             return ledger
         if newest != self.ledger.sequence:
@@ -532,7 +534,7 @@ _SIZES = (
     "select coalesce(sum(length(lines)), 0) from text",
 )
 # What a forgetting ends.
-_DROP = ("delete from change", "delete from record", "delete from tombstone")
+_DROP = ("delete from change", "delete from record", "delete from tombstone", "delete from settled")
 _VERSIONS = "select number, file, before, after, displaces, saved from version"
 _RENAME = (
     "update version set before = ?, after = ?, displaces = ?, saved = ? "

@@ -11,10 +11,12 @@ from pipimem.state.rows import Rows
 from pipimem.text import json_lines
 from pipimem.text.json_codec import decoded, encoded
 
+SETTLED_TABLE = "create table settled (pair text primary key, day text not null)"
 TABLES = (
     "create table record (name text primary key, value blob not null)",
     "create table tombstone (name text primary key, reason blob not null, upto bigint not null)",
     "create table value (name text primary key, value blob not null)",
+    SETTLED_TABLE,
 )
 _LEDGER = "ledger"
 
@@ -31,12 +33,13 @@ def stored_ledger(rows: Rows, sequence: int) -> Ledger:
     }
     found = rows.all("select value from value where name = ?", _LEDGER)
     rest = decoded(Ledger, json_lines.value(bytes(found[0][0]))) if found else Ledger()
-    return replace(rest, sequence=sequence, records=records, tombstones=tombstones)
+    settled: dict[str, str] = dict(rows.all("select pair, day from settled"))
+    return replace(rest, sequence=sequence, records=records, tombstones=tombstones, settled=settled)
 
 
 def _without_rows(ledger: Ledger) -> Ledger:
     """Return what of a ledger is not written row by row."""
-    return replace(ledger, sequence=0, records={}, tombstones={})
+    return replace(ledger, sequence=0, records={}, tombstones={}, settled={})
 
 
 def write_ledger(rows: Rows, before: Ledger, after: Ledger, delta: Delta) -> None:
@@ -57,8 +60,15 @@ def write_ledger(rows: Rows, before: Ledger, after: Ledger, delta: Delta) -> Non
             if stone
         ],
     )
+    _write_settled(rows, after, delta)
     if _without_rows(before) != _without_rows(after):
         put_value(rows, _LEDGER, encoded(_without_rows(after)))
+
+
+def _write_settled(rows: Rows, after: Ledger, delta: Delta) -> None:
+    rows.run_many("delete from settled where pair = ?", ((pair,) for pair in delta.settled))
+    settled = [(pair, after.settled[pair]) for pair in delta.settled if pair in after.settled]
+    rows.run_many("insert into settled (pair, day) values (?, ?)", settled)
 
 
 def put_value(rows: Rows, name: str, value: Mapping[str, object] | None) -> None:

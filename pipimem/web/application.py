@@ -20,6 +20,7 @@ from pipimem.resources import web_folder
 from pipimem.runtime.channel_overview import ChannelOverview
 from pipimem.serving.access import Token
 from pipimem.serving.http_server import OpenStreams, serve_http, stopped_by_signal
+from pipimem.web.agenda_page import AgendaPage, ConflictsPage
 from pipimem.web.changes_page import ChangesPage
 from pipimem.web.channel_page import ChannelPage
 from pipimem.web.costs_page import CostsPage
@@ -120,6 +121,8 @@ def _routes(
         *Editing(pages).routes(),
         *ChangesPage(pages).routes(),
         *TalkPage(pages).routes(),
+        *AgendaPage(pages).routes(),
+        *ConflictsPage(pages).routes(),
         *PlaygroundPage(pages, overview).routes(),
         *CostsPage(pages).routes(),
         *HealthPage(pages).routes(),

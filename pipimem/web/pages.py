@@ -32,6 +32,8 @@ CHANNEL_PAGES = (
     ("notes", "/channel"),
     ("changes", "/changes"),
     ("talk", "/talk"),
+    ("agenda", "/agenda"),
+    ("conflicts", "/conflicts"),
     ("playground", "/playground"),
 )
 

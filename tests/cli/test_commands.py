@@ -25,6 +25,8 @@ _ALL = [
     "detail",
     "show",
     "list",
+    "conflicts",
+    "agenda",
     "edit",
     "remember",
     "forget",

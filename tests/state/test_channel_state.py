@@ -212,3 +212,26 @@ def test_a_newer_layout_that_comes_in_between_is_refused(
         pass
     with pytest.raises(StoreError, match="newer pipimem"):
         change(state, "- milk\n")
+
+
+def test_settled_pairs_are_rows(state: ChannelState, tmp_path: Path) -> None:
+    """Written and taken out with a change, and read by another process."""
+    change(state, "- tea\n", delta=Delta(settled={"aaaa bbbb": "2026-03-02", "a b": "2026-03-01"}))
+    assert opened(tmp_path).ledger.settled == {"aaaa bbbb": "2026-03-02", "a b": "2026-03-01"}
+    change(state, "- milk\n", delta=Delta(settled={"a b": None}))
+    assert opened(tmp_path).ledger.settled == {"aaaa bbbb": "2026-03-02"}
+
+
+def test_a_database_of_the_first_layout_is_read_and_brought_up(tmp_path: Path) -> None:
+    """It has no settled pairs; the next change adds the table."""
+    tables = tuple(each for each in SCHEMA.tables if each not in SCHEMA.steps[1])
+    database = SqliteDatabase(tmp_path / "state.db", Schema(SCHEMA.application, 1, tables), "room")
+    with database.writing() as rows:
+        rows.run(
+            "insert into change (number, id, time, task, author, detail) values (?, ?, ?, ?, ?, ?)",
+            *(1, "x", NOW.isoformat(), "note", "rule", b"{}"),
+        )
+    state = opened(tmp_path)
+    assert (state.ledger.sequence, state.ledger.settled) == (1, {})
+    change(state, "- tea\n", delta=Delta(settled={"a b": "2026-03-01"}))
+    assert opened(tmp_path).ledger.settled == {"a b": "2026-03-01"}

@@ -24,6 +24,8 @@ SHORT_HELP = {
     "detail": "Show whole messages.",
     "show": "Show a channel's three files, or one of them.",
     "list": "List the entries of CHANNEL's MEMORY.md.",
+    "conflicts": "List entries that may contradict each other.",
+    "agenda": "List what is due, overdue, and promised by whom.",
     "edit": "Open CHANNEL's MEMORY.md, or another FILE, in $EDITOR.",
     "remember": "Write TEXT into a channel's MEMORY.md.",
     "forget": "Remove a text or an entry for good.",

@@ -35,6 +35,12 @@ from pipimem.runtime.notes import Remembered
     metavar="DAY",
     help="The last day it holds, as in 2026-03-02 or tomorrow.",
 )
+@click.option(
+    "--due",
+    type=coming_day,
+    metavar="DAY",
+    help="The day it is to be done: an open loop, for `pipimem agenda`.",
+)
 @click.option("--group", is_flag=True, help="The channel is a group, when it is new.")
 @as_json
 @chosen
@@ -45,12 +51,13 @@ def command(
     kind: str,
     speaker: str,
     until: datetime | None,
+    due: datetime | None,
     group: bool,
     as_json: bool,
 ) -> None:
     """Write TEXT into a channel's MEMORY.md. CHANNEL is made if it is new."""
     of_kind: Literal["dm", "group"] = "group" if group else "dm"
-    last = until.date() if until else None
+    last, day = (given.date() if given else None for given in (until, due))
     known = {info.id: info.kind for info in chosen.store().channels()}
 
     # Before the channel is made: a text with nothing to keep makes none.
@@ -65,7 +72,9 @@ def command(
                 note(_made(channel, known))
             elif group and known[channel] != of_kind:
                 note(f"{channel} is a {known[channel]} already and stays one")
-            return await room.notes.remember(text, kind=Kind(kind), speaker=speaker, until=last)
+            return await room.notes.remember(
+                text, kind=Kind(kind), speaker=speaker, until=last, due=day
+            )
 
     done = run(remembered)
     if as_json:

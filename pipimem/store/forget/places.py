@@ -391,6 +391,11 @@ def _last_change(channel: Forgetting, ledger: Ledger) -> ChangeRecord:
         str(receipt),
         changes=_changes_of(file for file in File if str(file) in receipt.places),
         delta=Delta(
-            dict(ledger.records), dict(ledger.tombstones), ledger.jobs, progress, forgets_asked=True
+            dict(ledger.records),
+            dict(ledger.tombstones),
+            ledger.jobs,
+            progress,
+            forgets_asked=True,
+            settled=ledger.settled,
         ),
     )

@@ -175,10 +175,16 @@ def blanked_ledger(ledger: Ledger, targets: ForgetTargets, said: Iterable[Messag
         records=records,
         speakers=tuple("" if name in gone else blank(name) for name in ledger.speakers),
         tombstones=tombstones,
+        settled=_settled_without(ledger.settled, targets),
         pending=tuple(bullet for bullet in ledger.pending if blank(bullet.text)),
         holes=tuple(hole._replace(reason=blank(hole.reason)) for hole in ledger.holes),
         asked=tuple(asked for asked in ledger.asked if blank(asked.text)),
     )
+
+
+def _settled_without(settled: Mapping[str, str], targets: ForgetTargets) -> dict[str, str]:
+    """Return settled pairs without those of an entry that goes."""
+    return {pair: day for pair, day in settled.items() if targets.entries.isdisjoint(pair.split())}
 
 
 def _blanked_record(record: Record, targets: ForgetTargets) -> Record:

@@ -19,6 +19,7 @@ from pipimem.store.health.finding import Finding, wrong
 from pipimem.store.health.own_state import leftover_findings, state_findings
 from pipimem.store.health.system import access_findings
 from pipimem.store.health.texts import (
+    Pairs,
     awaiting_findings,
     entry_findings,
     injection_findings,
@@ -29,9 +30,16 @@ from pipimem.store.workspace import WorkspaceStore
 
 
 def channel_findings(
-    workspace: WorkspaceStore, folder: Path, now: datetime, settings: Settings
+    workspace: WorkspaceStore,
+    folder: Path,
+    now: datetime,
+    settings: Settings,
+    contradicting: Pairs = lambda _notes: (),
 ) -> Iterator[Finding]:
-    """What is to be said about a folder below `channels/`, or about what stands in its place."""
+    """What is to be said about a folder below `channels/`, or about what stands in its place.
+
+    `contradicting` returns the pairs of entries that may contradict each other.
+    """
     if not presence.is_folder(folder):
         # A file with a suffix, or of a system: nobody takes it for a channel.
         if not presence.is_file(folder) or (is_plain(folder.name) and not folder.suffix):
@@ -46,7 +54,7 @@ def channel_findings(
             yield from access_findings(folder, workspace.root)
         return
     if isinstance(opened, ChannelStore):
-        yield from _findings(opened, now, settings)
+        yield from _findings(opened, now, settings, contradicting)
     else:
         yield opened
 
@@ -63,7 +71,9 @@ def _opened(workspace: WorkspaceStore, folder: Path) -> ChannelStore | Finding:
     return ChannelStore.open(workspace, name, create=False)
 
 
-def _findings(store: ChannelStore, now: datetime, settings: Settings) -> Iterator[Finding]:
+def _findings(
+    store: ChannelStore, now: datetime, settings: Settings, contradicting: Pairs
+) -> Iterator[Finding]:
     folder, root, own = store.folder, store.workspace.root, settings.secrets
     unreadable: Mapping[File, UnreadableFile] = {}
     with suppress(PipimemError):  # reported with the text, or with the state
@@ -75,7 +85,7 @@ def _findings(store: ChannelStore, now: datetime, settings: Settings) -> Iterato
     # What is unreadable is reported with the text, a damaged state below.
     with suppress(PipimemError):
         notes = store.notes()
-        yield from entry_findings(folder / File.MEMORY, notes, now, own)
+        yield from entry_findings(folder / File.MEMORY, notes, now, own, contradicting)
         yield from injection_findings(folder, notes)
         yield from awaiting_findings(folder, notes, own)
     yield from state_findings(store)

@@ -24,20 +24,26 @@ from pipimem.text.markdown.parser import BlockKind, Document, MarkdownBlock, par
 from pipimem.text.private import without_private
 from pipimem.text.quotes import read_quote
 from pipimem.text.secrets import NO_LIST, redacted
-from pipimem.text.words.similarity import SimilarTexts, contradictions
 
 _FILES = (File.MEMORY, File.SESSION, File.HISTORY)
 # An entry should say one thing; a turn is shown five thousand characters in all.
 _LONG = 800
 _SHOWN = 60
+_SETTLE = "; `pipimem conflicts CHANNEL` lists such pairs, to be settled"
 # Of a MEMORY.md so many times as long as what a turn may show, a turn shows 1 %. With the default
 # settings these are 500,000 characters, or 5,000 entries: a process's first turn takes 1.2 s.
 _TOO_LONG = 100
 _Quoted = Callable[[str], str]
+Pairs = Callable[[Notes], Iterable[tuple[Entry, Entry]]]
+"""Returns the pairs of entries of a channel that may contradict each other, the older first."""
 
 
 def entry_findings(
-    path: Path, notes: Notes, now: datetime, own: SecretSettings = NO_LIST
+    path: Path,
+    notes: Notes,
+    now: datetime,
+    own: SecretSettings = NO_LIST,
+    contradicting: Pairs = lambda _notes: (),
 ) -> Iterator[Finding]:
     """What is to be said about the entries of a channel's MEMORY.md.
 
@@ -61,6 +67,8 @@ def entry_findings(
         undo = "`pipimem undo CHANNEL --author model --since 30d` takes back all that they changed"
         yield worth_knowing(path, f"{what}{guards.reopens(notes, now.date())}; {undo}")
     yield from _twins(path, [entry for entry in entries if entry.bullet], quoted)
+    for older, newer in contradicting(notes):
+        yield _found(path, newer, older, quoted, "may contradict", _SETTLE)
 
 
 def _relative_date(where: str, text: str, said: datetime, quoted: _Quoted) -> Iterator[Finding]:
@@ -72,31 +80,19 @@ def _relative_date(where: str, text: str, said: datetime, quoted: _Quoted) -> It
 
 
 def _twins(path: Path, entries: Sequence[Entry], quoted: _Quoted) -> Iterator[Finding]:
-    """One finding an entry, however many say the same or allow what it forbids."""
+    """Yield one finding for each entry that an earlier one says word for word."""
     first: dict[str, Entry] = {}
     for entry in entries:
         earlier = first.setdefault(entry.id, entry)
         if earlier is not entry:
-            yield _found(path, entry, earlier, quoted)
-    distinct = list(first.values())
-    similar = SimilarTexts(entry.text for entry in distinct)
-    for place, entry in enumerate(distinct):
-        same = similar.first(entry.text, before=place)
-        if same is not None:
-            yield _found(path, entry, distinct[same], quoted)
-    for earlier_place, place in contradictions([entry.text for entry in distinct]):
-        yield _found(path, distinct[place], distinct[earlier_place], quoted, "contradicts")
+            yield _found(path, entry, earlier, quoted, "says the same as")
 
 
 def _found(
-    path: Path,
-    entry: Entry,
-    earlier: Entry,
-    quoted: _Quoted,
-    relation: str = "says the same as",
+    path: Path, entry: Entry, earlier: Entry, quoted: _Quoted, relation: str, hint: str = ""
 ) -> Finding:
     what = f"{relation} line {earlier.start + 1}: {quoted(entry.text)} / {quoted(earlier.text)}"
-    return worth_knowing(f"{path}, line {entry.start + 1}", what)
+    return worth_knowing(f"{path}, line {entry.start + 1}", f"{what}{hint}")
 
 
 def _learnt_at(notes: Notes, entry: Entry) -> datetime | None:

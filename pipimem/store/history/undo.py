@@ -107,7 +107,17 @@ def reverted_ledger(
     tombstones |= dict.fromkeys(left, Tombstone(reason, ledger.cursor))
     for name in came:
         tombstones |= dict.fromkeys(ledger.tombstones.keys() & tombstone_names(name))
-    return Delta(records, tombstones)
+    return Delta(records, tombstones, settled=_settled_before(ledger, then, undone))
+
+
+def _settled_before(ledger: Ledger, then: Ledger, undone: Delta | None) -> dict[str, str | None]:
+    """Return the pairs that a change settled as they were before it.
+
+    What is settled stays so where the notes go back to a time.
+    """
+    names = undone.settled if undone is not None else ()
+    current, past = ledger.settled, then.settled
+    return {name: past.get(name) for name in names if current.get(name) != past.get(name)}
 
 
 def _records_before(
@@ -301,7 +311,8 @@ def changes_of(past: Past, author: Author, since: datetime) -> list[ChangeRecord
 
 
 def _touches(record: ChangeRecord) -> bool:
-    return any(change.before != change.after for change in record.files.values())
+    is_text_changed = any(change.before != change.after for change in record.files.values())
+    return is_text_changed or bool(record.delta.settled)
 
 
 def taken_back(records: Iterable[ChangeRecord]) -> dict[int, int]:
@@ -320,7 +331,7 @@ def undone_texts(past: Past, sequence: int) -> dict[File, str]:
     """
     record = chosen(past, sequence)
     texts = {file: _without(past, record, file) for file in record.files if file in NOTE_FILES}
-    if all(text == past.current[file] for file, text in texts.items()):
+    if texts and all(text == past.current[file] for file, text in texts.items()):
         raise CannotTakeBack(f"Change {sequence} cannot be taken back: nothing of it is left.")
     return texts
 
@@ -350,8 +361,12 @@ def _outcome(
 ) -> Outcome:
     new = view.current.with_texts(texts)
     changed = {file: text for file, text in texts.items() if text != view.current.note(file).text}
-    changes = tuple(changes_between(view.current, new))
-    return Outcome(changed, "", reverted_ledger(view.current, new, then, undone, reason), changes)
+    changes = [*changes_between(view.current, new)]
+    delta = reverted_ledger(view.current, new, then, undone, reason)
+    if delta.settled:
+        why = "two entries may contradict each other again, or are settled again"
+        changes.append(Change("taken back", File.MEMORY, reason=why))
+    return Outcome(changed, "", delta, tuple(changes))
 
 
 def _without(past: Past, record: ChangeRecord, file: File) -> str:

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 from itertools import chain, islice, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from pipimem import resources
 from pipimem.text.characters import HAN, is_chinese
 from pipimem.text.dates.calendar_words import WEEKDAY_EN, WEEKDAY_ZH
 from pipimem.text.patterns import Pattern
@@ -148,42 +147,6 @@ class _Denials(Struct, frozen=True):
             if share < REWORDED or share < share_in(clause, said):
                 return False
         return True
-
-
-def contradictions(texts: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Pairs of places, the earlier one first, of which one forbids what the other does not.
-
-    Texts with different numbers are no such pair: a newer limit is not the opposite of the older.
-    """
-    said = [words_said(text) for text in texts]
-    plain = [_without_permission(text) for text in said]
-    forbidding = [place for place, text in enumerate(said) if _forbids(text)]
-    allowing = sorted(set(range(len(said))).difference(forbidding))
-    allowed = SimilarTexts(plain[place] for place in allowing)
-    for place in forbidding:
-        found = allowed.first(plain[place]) if plain[place] else None
-        if found is not None:
-            other = allowing[found]
-            yield min(place, other), max(place, other)
-
-
-def _forbids(text: str) -> bool:
-    return bool(_pattern("forbids").search(text))
-
-
-def _without_permission(text: str) -> str:
-    text = _pattern("forbids").sub(" ", text)
-    return " ".join(_pattern("allows").sub(" ", text).split())
-
-
-@cache
-def _pattern(heading: str) -> re.Pattern[str]:
-    words = resources.sections("words/permission")[heading]
-    parts = []
-    for word in words:
-        escaped = re.escape(word)
-        parts.append(rf"\b{escaped}\b" if word.isascii() else escaped)
-    return re.compile("|".join(parts), re.IGNORECASE)
 
 
 # Two texts may be about one subject (of the shorter's pairs, values and grammar aside). Of twenty

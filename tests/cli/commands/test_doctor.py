@@ -353,3 +353,15 @@ def test_a_damaged_database_is_set_aside(call: Call, bot: Path) -> None:
     assert wrongs(call) == []
     assert (bot / ".pipimem" / "state.db.damaged").read_bytes() == data
     assert "was set aside" in call("doctor").out
+
+
+def test_entries_that_may_contradict_each_other_are_remarks(call: Call) -> None:
+    """Until a person settles them; two of one form about two things are none."""
+    for text in ("the gate opens at 8:00", "the gate opens at 9:00", "the yard opens at 9:00"):
+        call("remember", "room", text)
+    told = call("doctor")
+    assert told.code == 0
+    assert told.out.count("may contradict line") == 1
+    (pair,) = call("conflicts", "room", "--json").lines
+    call("conflicts", "room", "--both", pair["older"]["id"], pair["newer"]["id"])
+    assert "may contradict" not in call("doctor").out

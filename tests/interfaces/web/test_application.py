@@ -89,6 +89,8 @@ PATHS = (
     ("/talk/around", {"message": "raw"}),
     ("/playground", {"text": "where is the printer?"}),
     ("/health", {}),
+    ("/agenda", {}),
+    ("/conflicts", {}),
 )
 
 

@@ -68,7 +68,6 @@ def test_a_healthy_channel_has_nothing_to_say(well: ChannelStore) -> None:
         ("- a\n- we meet tomorrow at nine\n", 2, "a relative date", True),
         ("- 下周四上线\n", 1, "as of 2026-03-02 it means: “2026-03-12", True),
         ("- bob likes tea\n- a\n- bob likes tea\n", 3, "says the same as line 1", False),
-        ("- 生产库不许直接改\n- a\n- 生产库可以直接改\n", 3, "contradicts line 1", False),
         (f"- {'word ' * 200}\n", 1, "an entry of 999 characters", False),
         ("- a\n\n```\n- b\n- c\n", 3, "2 bullets below it are no entries", True),
         ("- a\n<!-- later\n- b\n", 2, "1 bullets below it are no entries", True),
@@ -79,7 +78,7 @@ def test_a_healthy_channel_has_nothing_to_say(well: ChannelStore) -> None:
 def test_entries_are_looked_at(
     channel: ChannelStore, text: str, line: int, words: str, is_wrong: bool
 ) -> None:
-    """Relative dates, twins, contradictions, long ones, hidden ones, marks of a merge, secrets."""
+    """Relative dates, twins, long ones, hidden ones, marks of a merge, secrets."""
     write(channel, text)
     ((wrong, where, what),) = told(channel)
     assert (wrong, where, words in what, "sk-proj" in what) == (
