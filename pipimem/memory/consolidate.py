@@ -29,9 +29,11 @@ from pipimem.notes.operations import (
     Decision,
     Hole,
     Invalidate,
+    LeftOut,
     Narrowed,
     Operation,
     Progress,
+    refused_text,
     targets_of,
 )
 from pipimem.sidecar.tasks import (
@@ -120,6 +122,7 @@ def after_failure(
     )
 
 
+_OLDER = "older than what it would replace"
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
 _TITLE_CHARS = 60
@@ -147,7 +150,7 @@ async def consolidate(
     """
     window = await in_thread(partial(without_recalled_lines, window, notes))
     answer, lags = Consolidated(), window.last > notes.ledger.refreshed
-    masked: tuple[str, ...] = ()
+    masked: tuple[LeftOut, ...] = ()
     if any(message.role == "user" for message in window.messages):
         task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
@@ -158,7 +161,7 @@ async def consolidate(
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
     decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
     decision = await in_thread(decided)
-    return replace(decision, notes=(*decision.notes, *masked))
+    return replace(decision, left_out=(*decision.left_out, *masked))
 
 
 def _has_history(answer: Consolidated, window: Window) -> bool:
@@ -207,8 +210,12 @@ async def filled(
         # What waits for the next boundary is of another time.
         notes = replace(notes, ledger=replace(ledger, pending=()))
     decision = await consolidate(assistant, notes, window, now, call, since=since, today=today)
-    kept = tuple(op for op in decision.operations if not _ends_a_later_word(notes, op, now))
-    late = len(decision.operations) - len(kept)
+    kept, late = list[Operation](), list[LeftOut]()
+    for op in decision.operations:
+        if _ends_a_later_word(notes, op, now):
+            late.append(refused_text(op, _OLDER) or LeftOut(_OLDER, ""))
+        else:
+            kept.append(op)
     progress = Progress(
         pending=decision.progress.pending if since is None else None,
         holes=tuple(other for other in ledger.holes if other != hole),
@@ -217,10 +224,10 @@ async def filled(
     )
     return replace(
         decision,
-        operations=kept,
+        operations=tuple(kept),
         progress=progress,
         why=f"{decision.why}, set aside before: {hole.reason}",
-        notes=decision.notes + ("older than what it would replace",) * late,
+        left_out=(*decision.left_out, *late),
     )
 
 
@@ -251,7 +258,8 @@ def _decision(
         progress,
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
-        notes=(*refused, *promotion.left_out, *withheld(window.messages, learnt)),
+        notes=(*refused, *promotion.notes, *withheld(window.messages, learnt)),
+        left_out=promotion.left_out,
         speakers=_speakers(window),
     )
     return _with_sheet(decision, answer, notes, window) if lags else decision

@@ -25,6 +25,7 @@ from pipimem.notes.operations import (
     Confirm,
     Decision,
     Evidence,
+    LeftOut,
     Operation,
     Supersede,
     Target,
@@ -108,10 +109,11 @@ _MOST_CHARS = 600
 
 
 class Promotion(Struct, frozen=True):
-    """Operations that write what was learnt, and why the rest was left out."""
+    """Operations that write what was learnt, what was left out, and why entries stay."""
 
     operations: tuple[Operation, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class _Candidate(Struct, frozen=True):
@@ -156,13 +158,13 @@ def promoted(
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
     similar = SimilarTexts(entry.text for entry in bullets)
-    operations, left_out = list[Operation](), list[str]()
+    operations, left_out, notices = list[Operation](), list[LeftOut](), list[str]()
     for item in learned:
         sources = sources_of(item, messages)
         candidate = _candidate(item, sources, today)
         refusal = _refusal(candidate, sources, probations, is_direct=is_direct)
         if refusal:
-            left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
+            left_out.append(_left_out(refusal, candidate))
             continue
         until = None
         if not candidate.is_durable:
@@ -174,10 +176,28 @@ def promoted(
             candidate = _as_rule(candidate, today)
         said = with_lead_in(sources, messages)
         replaced, kept = _replaced(candidate, notes, places, said)
-        left_out += kept
+        notices += kept
         ended = list(dict.fromkeys((*quotes, *replaced)))
-        operations.append(_operation(candidate, same, ended, until))
-    return Promotion(tuple(operations), tuple(left_out))
+        operation = _operation(candidate, same, ended, until)
+        if isinstance(operation, Confirm):
+            left_out.append(_left_out("an entry says it already", candidate))
+        operations.append(operation)
+    return Promotion(tuple(operations), tuple(left_out), tuple(notices))
+
+
+def _left_out(reason: str, candidate: _Candidate) -> LeftOut:
+    """A candidate that is not written; without its words where these are private."""
+    text = "" if reason == SAYS_PRIVATE else candidate.text
+    evidence = candidate.evidence
+    return LeftOut(
+        reason,
+        text,
+        kind=candidate.item.kind,
+        sources=evidence.sources,
+        newest=evidence.newest,
+        speaker=evidence.speaker,
+        when=evidence.when,
+    )
 
 
 def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:

@@ -13,7 +13,7 @@ from pipimem.notes.entry import Entry, entries
 from pipimem.notes.headings import read_heading
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta, Ledger, Record
-from pipimem.notes.operations import Change, Operation, Target, targets_of
+from pipimem.notes.operations import Change, LeftOut, Operation, Target, targets_of
 from pipimem.text.markdown import parser
 from pipimem.text.markdown.parser import Section
 
@@ -63,7 +63,10 @@ class Note(Struct, frozen=True):
 
 
 class Notes(Struct, frozen=True):
-    """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger."""
+    """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger.
+
+    `left_out` is what the newest consolidation did not keep.
+    """
 
     key: bytes
     session: Note
@@ -71,6 +74,7 @@ class Notes(Struct, frozen=True):
     history: Note
     workspace: Note
     ledger: Ledger
+    left_out: tuple[LeftOut, ...] = ()
 
     def __repr__(self) -> str:
         return f"Notes({self.ledger})"  # the key is a secret

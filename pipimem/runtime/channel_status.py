@@ -43,7 +43,8 @@ class ChannelStatus:
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had. `private` counts
     what was hidden of messages, in `private_sessions` sessions. `awaiting` says of each rule that
-    waits for a second voice who alone said it.
+    waits for a second voice who alone said it. `left_out` counts what answers of models
+    had and memory did not take, of the last 30 days.
     """
 
     channel: str
@@ -66,6 +67,7 @@ class ChannelStatus:
     private: PrivateCounts = field(default_factory=PrivateCounts)
     private_sessions: int = 0
     awaiting: tuple[str, ...] = ()
+    left_out: int = 0
 
 
 def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
@@ -116,6 +118,7 @@ def _status_of(store: ChannelStore, info: ChannelInfo, now: datetime) -> Channel
         private=figures.private,
         private_sessions=figures.private_sessions,
         awaiting=_awaiting(notes),
+        left_out=len(store.left_out()),
     )
 
 

@@ -1,14 +1,16 @@
-"""Changes of a channel, and the texts that they lead to, in rows."""
+"""Changes of a channel, the texts that they lead to, and what they left out, in rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 
+from msgspec import to_builtins
 from msgspec.structs import replace
 
 from pipimem.notes.kinds import File
-from pipimem.notes.operations import Author
-from pipimem.state.changes import ChangeRecord, FileChange
+from pipimem.notes.operations import Author, LeftOut
+from pipimem.state.changes import ChangeRecord, FileChange, StoredLeftOut
 from pipimem.state.rows import Row, Rows
 from pipimem.text import json_lines
 from pipimem.text.json_codec import CodecError, decoded, encoded
@@ -31,6 +33,18 @@ _ADD_VERSION = (
     "values (?, ?, ?, ?, ?, ?, ?)"
 )
 
+LEFT_OUT_TABLE = (
+    "create table left_out (number integer primary key, change integer not null, "
+    "task text not null, time text not null, value blob not null)"
+)
+_ADD_LEFT_OUT = "insert into left_out (number, change, task, time, value) values (?, ?, ?, ?, ?)"
+_LEFT_OUT = "select number, change, time, value from left_out order by number"
+_NEWEST_LEFT_OUT = (
+    "select number, change, time, value from left_out where change = "
+    "(select max(number) from change where task = ?) order by number"
+)
+_CONSOLIDATE = "consolidate"
+
 
 def put_change(rows: Rows, change: ChangeRecord) -> None:
     """Write a change, and the texts that it leaves as the newest ones of their files."""
@@ -42,6 +56,36 @@ def put_change(rows: Rows, change: ChangeRecord) -> None:
         rows.run(_ADD_VERSION, change.sequence, str(file), *texts, int(each.on_disk))
         rows.run("delete from head where file = ?", str(file))
         rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
+    drop_left_out(rows, change.taken_in)
+    first = int(rows.all("select coalesce(max(number), 0) from left_out")[0][0]) + 1
+    for number, item in enumerate(change.left_out, first):
+        value = {key: part for key, part in to_builtins(item).items() if part}
+        head = (number, change.sequence, change.task, change.time)
+        rows.run(_ADD_LEFT_OUT, *head, json_lines.line(value))
+
+
+def left_out(rows: Rows) -> list[StoredLeftOut]:
+    """Return what was left out, oldest first."""
+    return _left_out(rows.all(_LEFT_OUT))
+
+
+def newest_left_out(rows: Rows) -> tuple[LeftOut, ...]:
+    """Return what the newest consolidation left out."""
+    return tuple(one.item for one in _left_out(rows.all(_NEWEST_LEFT_OUT, _CONSOLIDATE)))
+
+
+def drop_left_out(rows: Rows, numbers: Iterable[int]) -> None:
+    """Delete items by their numbers."""
+    rows.run_many("delete from left_out where number = ?", [(number,) for number in numbers])
+
+
+def _left_out(found: Iterable[Row]) -> list[StoredLeftOut]:
+    stored: list[StoredLeftOut] = []
+    for number, change, when, value in found:
+        with suppress(CodecError):  # written by a newer version with other values
+            item = decoded(LeftOut, json_lines.value(bytes(value)))
+            stored.append(StoredLeftOut(number, change, when, item))
+    return stored
 
 
 def changes_after(rows: Rows, number: int) -> list[ChangeRecord]:

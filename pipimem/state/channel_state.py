@@ -21,10 +21,19 @@ from pipimem.errors import (
 )
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger
+from pipimem.notes.operations import LeftOut
 from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
-from pipimem.state.change_rows import changes_after, put_change, versions_of
-from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.change_rows import (
+    LEFT_OUT_TABLE,
+    changes_after,
+    drop_left_out,
+    left_out,
+    newest_left_out,
+    put_change,
+    versions_of,
+)
+from pipimem.state.changes import FORGET, ChangeRecord, FileChange, StoredLeftOut
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
 from pipimem.state.rows import Database, Rows, Schema, shown_value
 from pipimem.state.texts import PastText, Texts
@@ -35,7 +44,7 @@ _log = logging.getLogger("pipimem")
 _APPLICATION = 0x70697069  # "pipi"
 SCHEMA = Schema(
     _APPLICATION,
-    1,
+    2,
     (
         "create table owner (id blob not null)",
         *text_rows.TABLES,
@@ -48,7 +57,9 @@ SCHEMA = Schema(
         "create table head (file text primary key, etag text not null)",
         "create table forgotten_line (mark text primary key, time bigint not null)",
         *ledger_rows.TABLES,
+        LEFT_OUT_TABLE,
     ),
+    {1: (LEFT_OUT_TABLE,)},
 )
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
@@ -65,6 +76,7 @@ _TABLES_READ = (
     "select name, value from record",
     "select name, reason from tombstone",
     "select name, value from value",
+    "select value from left_out",
 )
 
 
@@ -86,6 +98,8 @@ class ChannelState:
     forgotten_lines: dict[str, int] = field(default_factory=dict)
     # Whether there was a database before, and is none now.
     is_lost: bool = False
+    # What the newest consolidation left out.
+    left_out: tuple[LeftOut, ...] = ()
     _stamp: tuple[int, ...] | None = None
     _is_read: bool = False
     # Found so; the next change sets the database aside.
@@ -177,10 +191,11 @@ class ChannelState:
             self._reset(stored_ledger(rows, newest))
         self.heads = {File(file): etag for file, etag in rows.all("select file, etag from head")}
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
+        self.left_out = newest_left_out(rows)
 
     def _reset(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self.heads, self.forgotten_lines = {}, {}
+        self.heads, self.forgotten_lines, self.left_out = {}, {}, ()
         self._known.clear()
         self._written.clear()
         self._texts = {}
@@ -273,6 +288,11 @@ class ChannelState:
         with self._reading() as rows:
             return changes_after(rows, after) if rows else []
 
+    def all_left_out(self) -> list[StoredLeftOut]:
+        """Return what was left out in the last 30 days, oldest first."""
+        with self._reading() as rows:
+            return left_out(rows) if rows else []
+
     def archived_with(self, file: File) -> ChangeRecord | None:
         """Return the change that left the newest text of a file if it archived something."""
         change = self._change_to(file, self.heads.get(file, ""))
@@ -299,6 +319,7 @@ class ChannelState:
                 for file in never_placed:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
                 self._put(rows, before, named)
+                self.left_out = newest_left_out(rows)
         except CommitUnsure:
             self._is_read = False
             # Lines of a transaction that does not count may be known by ids that others get.
@@ -348,10 +369,12 @@ class ChannelState:
             if get_value(rows, _PRUNED) == {"day": today}:
                 return
             put_value(rows, _PRUNED, {"day": today})
+            first_day = later(now, -_KEPT).date().isoformat()
+            rows.run("delete from left_out where substr(time, 1, 10) < ?", first_day)
             size = self._size(rows)
             if size < _SMALL:
                 return
-            first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
+            first = rows.all(_FIRST_SINCE, first_day)[0][0]
             self._drop_before(rows, self.ledger.sequence if first is None else int(first))
             if size > _LARGEST:
                 self._keep_one_a_day(rows, today)
@@ -431,11 +454,13 @@ class ChannelState:
         ledger: Ledger,
         edits: Mapping[str, Sequence[tuple[int, int, Sequence[str]]]],
         marks: Iterable[str],
+        left_out: Iterable[int],
     ) -> None:
         """Edit texts, and drop the plan and all that was changed before, in one transaction.
 
         `edits` are by etag: lines `[start, end)` and those that take their place, in order.
-        `change` becomes the first that is kept, and `ledger` the ledger as of it.
+        `left_out` are the numbers of left-out items that go. `change` becomes the first that is
+        kept, and `ledger` the ledger as of it.
         """
         whole = Delta(dict(ledger.records), dict(ledger.tombstones))
         try:
@@ -447,6 +472,7 @@ class ChannelState:
                 self.texts.drop_unused(rows)
                 for statement in _DROP:
                     rows.run(statement)
+                drop_left_out(rows, left_out)
                 put_value(rows, _PLAN, None)
                 write_ledger(rows, Ledger(), ledger, whole)
                 self._put(rows, ledger, [change])

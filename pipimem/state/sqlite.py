@@ -41,6 +41,7 @@ _PRAGMAS = (
 _OLDEST = (3, 35, 0)
 # SQLite before 3.32 takes no more than 999 values in a statement.
 _MOST_VALUES = 500
+_TABLE = "create table "
 
 _log = logging.getLogger("pipimem")
 
@@ -75,6 +76,7 @@ class SqliteDatabase(Struct, frozen=True):
             return
         with self._errors("read"), closing(self._connected("rw")) as db:
             if self._is_ours(db):
+                self._complete(db)
                 yield _SqliteRows(db)
             else:
                 yield None
@@ -206,6 +208,14 @@ class SqliteDatabase(Struct, frozen=True):
                         db.execute(statement)
                     db.execute(f"pragma user_version = {older + 1}")
         return True
+
+    def _complete(self, db: sqlite3.Connection) -> None:
+        """Give a reader of an older layout the tables that it lacks, empty, until it closes."""
+        version = db.execute("pragma user_version").fetchone()[0]
+        for older in range(version, self.schema.version):
+            for statement in self.schema.steps.get(older, ()):
+                if statement.startswith(_TABLE):
+                    db.execute(statement.replace(_TABLE, "create temp table ", 1))
 
     def _commit(self, db: sqlite3.Connection) -> None:
         """End the transaction. Raises `CommitUnsure` where it is not known whether it counts."""

@@ -206,7 +206,7 @@ def test_one_voice_ends_no_rule_of_others(trust: Trust, ends: bool) -> None:
     found = promoted((item,), notes, messages, NOON)
     assert isinstance(found.operations[0], Supersede if ends else Add)
     kept = () if ends else ("not replaced, one member alone says so: 周五下午三点开会",)
-    assert found.left_out == kept
+    assert found.notes == kept
 
 
 def test_a_rule_of_one_is_no_constraint_of_the_session() -> None:

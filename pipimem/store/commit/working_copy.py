@@ -368,7 +368,8 @@ class WorkingCopy:
 
     def _notes_of(self, own: Mapping[File, Note], shared: Note) -> Notes:
         session, memory, history = own[File.SESSION], own[File.MEMORY], own[File.HISTORY]
-        return Notes(self.key, session, memory, history, shared, self.state.ledger)
+        ledger, left_out = self.state.ledger, self.state.left_out
+        return Notes(self.key, session, memory, history, shared, ledger, left_out)
 
     def _note(self, path: Path, file: File, text: str) -> Note:
         kept = self._parsed.get(path, ())
