@@ -59,7 +59,7 @@ def put_change(rows: Rows, change: ChangeRecord) -> None:
     drop_left_out(rows, change.taken_in)
     first = int(rows.all("select coalesce(max(number), 0) from left_out")[0][0]) + 1
     for number, item in enumerate(change.left_out, first):
-        value = {key: part for key, part in to_builtins(item).items() if part}
+        value = {key: part for key, part in to_builtins(item).items() if part or key == "text"}
         head = (number, change.sequence, change.task, change.time)
         rows.run(_ADD_LEFT_OUT, *head, json_lines.line(value))
 
