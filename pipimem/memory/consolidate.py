@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused
+from pipimem.memory.checked import checked
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.injection_guard import without_injections
 from pipimem.memory.masked import without_masked
@@ -20,6 +21,7 @@ from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
 from pipimem.memory.window import SLICE_CHARS, Window, windows
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
@@ -150,18 +152,31 @@ async def consolidate(
     """
     window = await in_thread(partial(without_recalled_lines, window, notes))
     answer, lags = Consolidated(), window.last > notes.ledger.refreshed
+    unsaid: tuple[LeftOut, ...] = ()
     masked: tuple[LeftOut, ...] = ()
     if any(message.role == "user" for message in window.messages):
         task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
         if not _has_history(answer, window):
-            reason = "the window holds a real exchange, so the history needs at least one bullet"
-            raise AnswerRefused(reason)
+            raise AnswerRefused(_NO_HISTORY)
         answer, masked = await in_thread(partial(without_masked, answer, window.by_id))
+        told = answer.history
+        answer, unsaid = await in_thread(partial(checked, answer, task))
+        if told and not answer.history:
+            raise AnswerRefused(_no_history(unsaid))
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
     decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
     decision = await in_thread(decided)
-    return replace(decision, left_out=(*decision.left_out, *masked))
+    return replace(decision, left_out=(*decision.left_out, *unsaid, *masked))
+
+
+_NO_HISTORY = "the window holds a real exchange, so the history needs at least one bullet"
+
+
+def _no_history(unsaid: Iterable[LeftOut]) -> str:
+    """Why an answer without a bullet is refused, with what was wrong with those it had."""
+    wrong = dict.fromkeys(item.reason for item in unsaid if item.file is File.HISTORY)
+    return "; ".join([_NO_HISTORY, *wrong])
 
 
 def _has_history(answer: Consolidated, window: Window) -> bool:

@@ -38,9 +38,9 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
+from pipimem.text.words.reversals import is_reversed, says_so
 from pipimem.text.words.similarity import (
     SimilarTexts,
-    denies_the_same,
     same_script,
     same_subject,
     shares_new_words,
@@ -170,7 +170,8 @@ def promoted(
         if not candidate.is_durable:
             probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
-        same = [bullets[place] for place in similar.of(candidate.text)]
+        alike = (bullets[place] for place in similar.of(candidate.text))
+        same = [entry for entry in alike if not is_reversed((entry.text,), candidate.text)]
         quotes = seconded_by(item, candidate.evidence.speaker, same, notes)
         if quotes:
             candidate = _as_rule(candidate, today)
@@ -276,7 +277,7 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record, talk: Sequenc
     if not candidate.is_from_user:
         return "only the bot or a tool says so"
     # A message about something else neither changes what was asked for nor turns an entry round.
-    if _is_unsaid(candidate.item.text, entry, record, talk):
+    if _is_unsaid(candidate, entry, record, talk):
         return "no source says so"
     # Whoever speaks alone changes their own word, and what binds nobody.
     is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
@@ -297,14 +298,15 @@ def _is_older(candidate: _Candidate, record: Record) -> bool:
     return datetime.fromisoformat(record.when) > said
 
 
-def _is_unsaid(text: str, entry: Entry, record: Record, talk: Sequence[str]) -> bool:
-    """Return whether the talk has no word of a text that would replace an explicit entry.
+def _is_unsaid(candidate: _Candidate, entry: Entry, record: Record, talk: Sequence[str]) -> bool:
+    """Return whether the talk does not say what changes an entry, or turns it round.
 
-    The same holds for a text that adds or drops a denial.
+    In the place of an explicit entry it has to have a word of any new text.
     """
-    if record.trust is Trust.EXPLICIT or not denies_the_same((entry.text,), text):
-        return not shares_new_words(entry.text, text, talk)
-    return False
+    text = candidate.item.text
+    if record.trust is Trust.EXPLICIT and not shares_new_words(entry.text, text, talk):
+        return True
+    return not says_so(entry.text, text, talk, candidate.evidence.speaker)
 
 
 def _is_same_subject(item: Learned, entry: Entry) -> bool:

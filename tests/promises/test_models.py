@@ -568,8 +568,7 @@ async def test_a_refresh_or_fold_that_empties_loses_nothing(workspace: Path) -> 
     def tell(task: Consolidate) -> Consolidated:
         source = task.window[0].id
         bullets = tuple(
-            HistoryItem(f"event {len(told) + n} of {task.window[0].content}", (source,))
-            for n in range(3)
+            HistoryItem(f"event {name} of {task.window[0].content}", (source,)) for name in "abc"
         )
         told.extend(bullet.text for bullet in bullets)
         return Consolidated(history=bullets, title="talk", sheet={})

@@ -65,6 +65,11 @@ def shares_new_words(old: str, new: str, said: Iterable[str]) -> bool:
     return any(wanted & _words(text, stemmer) for text in said)
 
 
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of a text without words of grammar and denials; of Chinese the pairs."""
+    return _words(denials().sub(" ", text), Stemmer())
+
+
 def _words(text: str, stemmer: Stemmer) -> frozenset[str]:
     found: set[str] = set()
     for stretch in _STRETCH().finditer(simplified(text).casefold()):
