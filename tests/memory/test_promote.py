@@ -19,7 +19,7 @@ from tests.cases import each
 from tests.notes.building import NOW, notes_of
 
 SAID = {
-    "m1": Message("user", "…", "m1", NOW, "Dana", "", 7),
+    "m1": Message("user", "port 9090; 上线窗口改到周三 18:00", "m1", NOW, "Dana", "", 7),
     "b1": Message("assistant", "…", "b1", NOW, "bot", "", 8),
 }
 
@@ -224,7 +224,11 @@ def test_older_talk_is_no_newer_value_of_what_was_asked_for(
     [
         ("the port is 9090", "the port is 8080", "we take port 8080", Trust.EXPLICIT, True),
         ("the port is 9090", "the port is 8080", "nice weather", Trust.EXPLICIT, False),
-        ("the port is 9090", "the port is 8080", "nice weather", Trust.INFERRED, True),
+        ("the port is 9090", "the port is 8080", "nice weather", Trust.INFERRED, False),
+        ("the gate is blue", "the gate by the pond is blue", "hm", Trust.INFERRED, True),
+        ("open before noon", "open after noon", "from now on after noon", Trust.INFERRED, True),
+        ("open before noon", "open after noon", "it is noon", Trust.INFERRED, False),
+        ("Bob owes Ann a beer", "Ann owes Bob a beer", "a beer!", Trust.INFERRED, False),
         ("Dana eats fish", "Dana does not eat fish", "no fish for me", Trust.INFERRED, True),
         ("Dana eats fish", "Dana does not eat fish", "not today", Trust.INFERRED, False),
         ("Dana doesn't eat fish", "Dana eats fish", "I had fish again", Trust.EXPLICIT, True),

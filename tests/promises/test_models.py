@@ -486,7 +486,6 @@ OPPOSITES = {
 }
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: what people say is kept")
 @pytest.mark.parametrize("task", ["tidy", "consolidate"])
 async def test_no_entry_is_turned_into_its_opposite(workspace: Path, task: str) -> None:
     """By a merge, or by a replacement that rests on talk of something else."""

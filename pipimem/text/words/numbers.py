@@ -33,7 +33,7 @@ _TIMES = {"k": 1_000, "m": 1_000_000, "百": 100, "千": 1_000, "万": 10_000, "
 _HAN_NUMBER = Pattern(r"[零〇一二两三四五六七八九十百千万廿]+")
 _WORD = re.compile(r"[A-Za-z]+|[^\sA-Za-z-]")
 _SMALL = {"百": 100, "千": 1_000, "万": 10_000}
-_HALF_DAY = 12
+_HALF_DAY, _TEN = 12, 10
 
 
 class Number(Struct, frozen=True):
@@ -61,8 +61,9 @@ def number_values(text: str) -> frozenset[float]:
     found.update(float(each) for each in re.findall(r"\d+", text))
     words = _words()
     found.update(_values_of_words([word.casefold() for word in _WORD.findall(text)], words))
+    found.update(float(hour % _HALF_DAY) for _, hour, _ in clock_times(text))
     for each in _HAN_NUMBER().findall(text):
-        found.add(_han_value(each, words))
+        found.update((_han_value(each, words), _spoken_han_value(each, words)))
         found.update(words[sign] for sign in each if sign in words)
     found.update(words[word] for word in words if not word.isascii() and word in text)
     return frozenset(found)
@@ -86,7 +87,7 @@ def values_of(text: str) -> frozenset[str]:
     numbers = [_number(found).value for found in _NUMBER().finditer(bare)]
     numbers += [words[word] for word in _WORD.findall(bare) if word in words]
     numbers += [_han_value(found, _words()) for found in _HAN_NUMBER().findall(bare)]
-    days = re.findall(rf"\b{WEEKDAY_EN}\b|{WEEKDAY_ZH}", bare)
+    days = re.findall(rf"\b{WEEKDAY_EN}(?=s?\b)|{WEEKDAY_ZH}", bare)
     return frozenset({f"{value:g}" for value in numbers}.union(days))
 
 
@@ -108,6 +109,15 @@ def _values_of_words(spoken: list[str], words: dict[str, float]) -> Iterator[flo
         yield value
         total = total * value if value >= _SMALL["百"] and total else total + value
         yield total
+
+
+def _spoken_han_value(text: str, words: dict[str, float]) -> float:
+    """Return the value of a number whose last unit is not said: 一万五 is 15,000."""
+    unit = words.get(text[-2:-1], 0.0)
+    last = words.get(text[-1], 0.0)
+    if unit < _SMALL["百"] or last >= _TEN:
+        return _han_value(text, words)
+    return _han_value(text[:-1], words) + last * unit / _TEN
 
 
 def _han_value(text: str, words: dict[str, float]) -> float:
