@@ -31,6 +31,7 @@ _NUMBER = Pattern(
 )
 _TIMES = {"k": 1_000, "m": 1_000_000, "百": 100, "千": 1_000, "万": 10_000, "百万": 1_000_000}
 _HAN_NUMBER = Pattern(r"[零〇一二两三四五六七八九十百千万廿]+")
+_WEEKDAY = Pattern(rf"\b{WEEKDAY_EN}(?=s?\b)|{WEEKDAY_ZH}")
 _WORD = re.compile(r"[A-Za-z]+|[^\sA-Za-z-]")
 _SMALL = {"百": 100, "千": 1_000, "万": 10_000}
 _HALF_DAY, _TEN = 12, 10
@@ -85,9 +86,10 @@ def values_of(text: str) -> frozenset[str]:
     bare = _DAY().sub(" ", text.casefold())
     words = _counting()
     numbers = [_number(found).value for found in _NUMBER().finditer(bare)]
-    numbers += [words[word] for word in _WORD.findall(bare) if word in words]
-    numbers += [_han_value(found, _words()) for found in _HAN_NUMBER().findall(bare)]
-    days = re.findall(rf"\b{WEEKDAY_EN}(?=s?\b)|{WEEKDAY_ZH}", bare)
+    numbers += [words[word] for word in re.findall("[a-z]+", bare) if word in words]
+    days = _WEEKDAY().findall(bare)
+    han = _HAN_NUMBER().findall(_WEEKDAY().sub(" ", bare))
+    numbers += [_han_value(found, _words()) for found in han]
     return frozenset({f"{value:g}" for value in numbers}.union(days))
 
 
