@@ -20,7 +20,7 @@ from pipimem import resources
 from pipimem.notes.kinds import File
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.operations import LeftOut
-from pipimem.sidecar.tasks import Consolidate, Consolidated, HistoryItem, Learned
+from pipimem.sidecar.tasks import Consolidate, Consolidated, HistoryItem, Learned, Refresh
 from pipimem.text.characters import is_chinese
 from pipimem.text.secrets import redacted
 from pipimem.text.word_lists import stop_words
@@ -110,6 +110,20 @@ def checked(answer: Consolidated, task: Consolidate) -> tuple[Consolidated, tupl
         sheet = dict(_said_lines(sheet, shown, left_out))
     kept = Consolidated(tuple(learned), answer.over, title, tuple(history), sheet)
     return kept, tuple(left_out)
+
+
+def checked_sheet(
+    sheet: Mapping[str, Sequence[str]], task: Refresh
+) -> tuple[Mapping[str, Sequence[str]], tuple[LeftOut, ...]]:
+    """Return the lines of a sheet without those that were not said, and these."""
+    people = (one.speaker for one in task.window if one.role == "user" and one.speaker)
+    shown = _Shown(
+        Consolidate(
+            task.now, tuple(dict.fromkeys(people)), (), task.window, task.session, (), task.before
+        )
+    )
+    left_out: list[LeftOut] = []
+    return dict(_said_lines(sheet, shown, left_out)), tuple(left_out)
 
 
 def _said_lines(

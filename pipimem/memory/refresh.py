@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from pipimem.memory.checked import checked_sheet
 from pipimem.memory.injection_guard import sheet_without_injections
 from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
@@ -73,14 +74,16 @@ async def refresh(
     window = await in_thread(partial(without_recalled_lines, window, notes))
     if not window.messages:
         return Decision("refresh", Author.MODEL, progress=progress, correlation=call.correlation)
-    answer = await answered(
-        assistant, Refresh(now, shown_sheet(notes.session), window.messages), Refreshed, call
-    )
+    task = Refresh(now, shown_sheet(notes.session), window.messages)
+    answer = await answered(assistant, task, Refreshed, call)
     why = f"messages {window.first}–{window.last}"
     # Each sentence of the window is held against many patterns.
     judged = partial(_sheet, answer.sections, window, notes.ledger.speakers)
-    operations = set_sections(await in_thread(judged), notes.session)
-    return Decision("refresh", Author.MODEL, operations, progress, why, call.correlation)
+    sheet, left_out = await in_thread(partial(checked_sheet, await in_thread(judged), task))
+    operations = set_sections(sheet, notes.session)
+    return Decision(
+        "refresh", Author.MODEL, operations, progress, why, call.correlation, left_out=left_out
+    )
 
 
 def _sheet(

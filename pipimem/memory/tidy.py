@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from pipimem.memory.prompt_memory import known, newest_within, targets
@@ -14,6 +14,7 @@ from pipimem.notes.operations import (
     Author,
     Decision,
     Invalidate,
+    LeftOut,
     Move,
     Operation,
     Supersede,
@@ -39,11 +40,29 @@ _HISTORY_CHARS = 12_000
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
     task = Tidy(now, known(notes, now, _newest(notes)), _end_of_history(notes))
-    operations = _operations(await answered(assistant, task, Tidied, call), notes)
+    answer = await answered(assistant, task, Tidied, call)
+    operations = _operations(answer, notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
     return Decision(
-        "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
+        "tidy",
+        Author.MODEL,
+        tuple(operations),
+        why="MEMORY.md grew",
+        correlation=call.correlation,
+        left_out=_left_out(answer, operations),
+    )
+
+
+def _left_out(answer: Tidied, operations: Iterable[Operation]) -> tuple[LeftOut, ...]:
+    """The merges and rewordings that no operation carries out."""
+    texts = {op.text for op in operations if isinstance(op, Supersede)}
+    asked = [("no merge of entries as they stand", each.text) for each in answer.merge]
+    asked += [("no tighter wording of its entry", each.text) for each in answer.reword]
+    return tuple(
+        LeftOut(reason, "" if has_mark(text) or injection_kind(text) else redacted(text))
+        for reason, text in asked
+        if redacted(text) not in texts
     )
 
 

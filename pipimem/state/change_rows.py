@@ -25,6 +25,11 @@ _VERSIONS_OF = (
 _CHANGES_AFTER = (
     "select number, id, time, task, author, detail from change where number > ? order by number"
 )
+_VERSIONS = "select number, file, before, after, displaces, saved from version"
+_RENAME = (
+    "update version set before = ?, after = ?, displaces = ?, saved = ? "
+    "where number = ? and file = ?"
+)
 _ADD_CHANGE = (
     "insert into change (number, id, time, task, author, detail) values (?, ?, ?, ?, ?, ?)"
 )
@@ -99,6 +104,21 @@ def changes_after(rows: Rows, number: int) -> list[ChangeRecord]:
 def versions_of(rows: Rows, file: File) -> list[FileChange]:
     """Return the changes of a file, newest first."""
     return [_file_change(row) for row in rows.all(_VERSIONS_OF, str(file))]
+
+
+def rename_texts(rows: Rows, renamed: Mapping[str, str]) -> None:
+    """Give texts that were edited their new etags wherever they are named."""
+    if not renamed:
+        return
+    changed = []
+    for number, file, *named in rows.all(_VERSIONS):
+        after = [renamed.get(etag, etag) for etag in named]
+        if after != named:
+            changed.append((*after, number, file))
+    rows.run_many(_RENAME, changed)
+    for file, etag in rows.all("select file, etag from head"):
+        if etag in renamed:
+            rows.run("update head set etag = ? where file = ?", renamed[etag], file)
 
 
 def _file_change(row: Sequence[object]) -> FileChange:

@@ -31,6 +31,7 @@ from pipimem.state.change_rows import (
     left_out,
     newest_left_out,
     put_change,
+    rename_texts,
     versions_of,
 )
 from pipimem.state.changes import FORGET, ChangeRecord, FileChange, StoredLeftOut
@@ -468,7 +469,7 @@ class ChannelState:
                 self._written_ledger(rows)
                 self._mark_lines(rows, marks)
                 renamed = {etag: self.texts.edit(rows, etag, edits[etag]) for etag in edits}
-                _rename(rows, renamed)
+                rename_texts(rows, renamed)
                 self.texts.drop_unused(rows)
                 for statement in _DROP:
                     rows.run(statement)
@@ -559,11 +560,6 @@ _SIZES = (
 )
 # What a forgetting ends.
 _DROP = ("delete from change", "delete from record", "delete from tombstone")
-_VERSIONS = "select number, file, before, after, displaces, saved from version"
-_RENAME = (
-    "update version set before = ?, after = ?, displaces = ?, saved = ? "
-    "where number = ? and file = ?"
-)
 
 
 def _folded(ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
@@ -602,18 +598,3 @@ def _ids_in(texts: Iterable[Sequence[int]]) -> set[int]:
 
 def _newest(rows: Rows) -> int:
     return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
-
-
-def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
-    """Give texts that were edited their new etags wherever they are named."""
-    if not renamed:
-        return
-    changed = []
-    for number, file, *named in rows.all(_VERSIONS):
-        after = [renamed.get(etag, etag) for etag in named]
-        if after != named:
-            changed.append((*after, number, file))
-    rows.run_many(_RENAME, changed)
-    for file, etag in rows.all("select file, etag from head"):
-        if etag in renamed:
-            rows.run("update head set etag = ? where file = ?", renamed[etag], file)
