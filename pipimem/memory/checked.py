@@ -50,6 +50,7 @@ class _Shown:
             one.content for one in self.messages.values() if one.role != "assistant"
         ] + known
         self.text = "\n".join([*said, *known]).casefold()
+        self.minutes = {f"{one.time:%H:%M}" for one in self.messages.values() if one.time}
 
     @cached_property
     def numbers(self) -> frozenset[float]:
@@ -198,7 +199,8 @@ def _foreign_number(text: str, shown: _Shown) -> str:
         if number.value not in shown.numbers and number.text.casefold() not in shown.text:
             return f"the number {number.text} stands nowhere"
     for written, hour, minute in clock_times(bare):
-        if not is_time_in(hour, minute, shown.numbers):
+        is_stamp = f"{hour:02}:{minute:02}" in shown.minutes
+        if not is_stamp and not is_time_in(hour, minute, shown.numbers):
             return f"the time {written} stands nowhere"
     return ""
 

@@ -93,7 +93,7 @@ def _misstates(notes: Notes, op: Supersede) -> str:
     if op.evidence.sources:
         return ""
     texts = [entry.text for entry in notes.entries_of(op)]
-    if not texts:
+    if len(texts) < len(op.targets):
         return ""  # it will be refused for want of a target
     if not denies_the_same(texts, op.text):
         return "a merge must deny what it merges denies, and nothing else"
