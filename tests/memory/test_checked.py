@@ -14,7 +14,7 @@ from tests.notes.building import NOW
 
 
 def message(name: str, speaker: str, text: str, role: str = "user", number: int = 1) -> Message:
-    return Message(role, text, name, NOW, speaker, "", number)  # type: ignore[arg-type]
+    return Message(role, text, name, NOW + timedelta(minutes=7), speaker, "", number)  # type: ignore[arg-type]
 
 
 TALK = (
