@@ -21,7 +21,7 @@ from pipimem.runtime.history import (
 )
 from pipimem.runtime.note_edits import EditConflict, EntryPlace, SavedNote
 from pipimem.runtime.note_view import NoteBlock, NoteView
-from pipimem.runtime.notes import Remembered
+from pipimem.runtime.notes import LeftOutItem, Remembered
 from pipimem.runtime.recall_preview import TurnPreview
 from pipimem.runtime.search_service import SearchAnswer, TalkExtent
 from pipimem.runtime.talk import TranscriptPage
@@ -44,6 +44,7 @@ __all__ = [
     "ForgetPreview",
     "Forgettable",
     "JobRun",
+    "LeftOutItem",
     "ListedConflict",
     "LoggedChange",
     "MemoryRequest",

@@ -5,8 +5,8 @@ The day is the field `due` of an entry's record. It is never read out of the tex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Iterator
+from datetime import date
 
 from msgspec import Struct
 
@@ -35,14 +35,13 @@ def agenda(notes: Notes) -> tuple[OpenLoop, ...]:
     return tuple(sorted(_open_loops(notes), key=_day_and_person))
 
 
-def due_now(notes: Notes, now: datetime) -> Sequence[Entry]:
-    """Return at most three open loops that are due today or overdue, overdue ones first.
+def due_now(loops: Iterable[OpenLoop], today: date) -> tuple[OpenLoop, ...]:
+    """Return at most three open loops of an agenda that are due today or overdue, in its order.
 
     Of more the latest: what has been overdue for months does not hide what is due today.
     """
-    today = now.date()
-    found = [loop for loop in agenda(notes) if loop.due is not None and loop.due <= today]
-    return tuple(loop.entry for loop in found[-_MOST_SHOWN:])
+    found = [loop for loop in loops if loop.due is not None and loop.due <= today]
+    return tuple(found[-_MOST_SHOWN:])
 
 
 def _day_and_person(loop: OpenLoop) -> tuple[date, str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pipimem.errors import AnswerRefused
+from pipimem.memory.checked import checked
 from pipimem.memory.day_blocks import day_blocks, weightiest, when_said
 from pipimem.memory.masked import without_masked
 from pipimem.memory.promote import is_copy, promoted
@@ -18,8 +19,9 @@ from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.refresh import set_sections, shown_sheet
 from pipimem.memory.requests import withheld
 from pipimem.memory.second_voice import agreed_quotes
-from pipimem.memory.trust import trusted
+from pipimem.memory.trust import ATTACK, HIDDEN, trusted
 from pipimem.memory.window import SLICE_CHARS, Window, windows
+from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message, newest_time
 from pipimem.notes.notes import Notes
@@ -33,6 +35,7 @@ from pipimem.notes.operations import (
     Narrowed,
     Operation,
     Progress,
+    refused_text,
     targets_of,
 )
 from pipimem.sidecar.tasks import (
@@ -121,6 +124,7 @@ def after_failure(
     )
 
 
+_OLDER = "older than what it would replace"
 _BULLET_CHARS = 300
 _COPIED_CHARS = 80
 _TITLE_CHARS = 80
@@ -147,18 +151,31 @@ async def consolidate(
     """
     window = await in_thread(partial(without_recalled_lines, window, notes))
     answer, lags = Consolidated(), window.last > notes.ledger.refreshed
-    masked: tuple[str, ...] = ()
+    unsaid: tuple[LeftOut, ...] = ()
+    masked: tuple[LeftOut, ...] = ()
     if any(message.role == "user" for message in window.messages):
         task = await in_thread(partial(_task, notes, window, now, lags=lags))
         answer = await answered(assistant, task, Consolidated, call)
         if not _has_history(answer, window):
-            reason = "the window holds a real exchange, so the history needs at least one bullet"
-            raise AnswerRefused(reason)
+            raise AnswerRefused(_NO_HISTORY)
         answer, masked = await in_thread(partial(without_masked, answer, window.by_id))
+        told = answer.history
+        answer, unsaid = await in_thread(partial(checked, answer, task))
+        if told and not answer.history:
+            raise AnswerRefused(_no_history(unsaid))
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
     decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
     decision = await in_thread(decided)
-    return replace(decision, notes=(*decision.notes, *masked))
+    return replace(decision, left_out=(*decision.left_out, *unsaid, *masked))
+
+
+_NO_HISTORY = "the window holds a real exchange, so the history needs at least one bullet"
+
+
+def _no_history(unsaid: Iterable[LeftOut]) -> str:
+    """Why an answer without a bullet is refused, with what was wrong with those it had."""
+    wrong = dict.fromkeys(item.reason for item in unsaid if item.file is File.HISTORY)
+    return "; ".join([_NO_HISTORY, *wrong])
 
 
 def _has_history(answer: Consolidated, window: Window) -> bool:
@@ -193,9 +210,12 @@ def _newest_of_history(notes: Notes) -> tuple[str, ...]:
 
 
 def _not_kept(notes: Notes) -> tuple[str, ...]:
-    """What of the newest answers was left out, and why; nothing where the notes hold none."""
-    left_out: Sequence[LeftOut] = getattr(notes, "left_out", ())
-    lines = [f"{clipped(item.text, _NOT_KEPT_CHARS)}, because {item.reason}" for item in left_out]
+    """What of the newest answers was left out, and why; no words of an attack are among it."""
+    lines = [
+        f"{clipped(item.text, _NOT_KEPT_CHARS)}, because {item.reason}"
+        for item in notes.left_out
+        if item.text and not item.reason.startswith((ATTACK, HIDDEN))
+    ]
     return tuple(lines[-_MOST_NOT_KEPT:])
 
 
@@ -220,8 +240,12 @@ async def filled(
         # What waits for the next boundary is of another time.
         notes = replace(notes, ledger=replace(ledger, pending=()))
     decision = await consolidate(assistant, notes, window, now, call, since=since, today=today)
-    kept = tuple(op for op in decision.operations if not _ends_a_later_word(notes, op, now))
-    late = len(decision.operations) - len(kept)
+    kept, late = list[Operation](), list[LeftOut]()
+    for op in decision.operations:
+        if _ends_a_later_word(notes, op, now):
+            late.append(refused_text(op, _OLDER) or LeftOut(_OLDER, ""))
+        else:
+            kept.append(op)
     progress = Progress(
         pending=decision.progress.pending if since is None else None,
         holes=tuple(other for other in ledger.holes if other != hole),
@@ -230,10 +254,10 @@ async def filled(
     )
     return replace(
         decision,
-        operations=kept,
+        operations=tuple(kept),
         progress=progress,
         why=f"{decision.why}, set aside before: {hole.reason}",
-        notes=decision.notes + ("older than what it would replace",) * late,
+        left_out=(*decision.left_out, *late),
     )
 
 
@@ -263,8 +287,8 @@ def _decision(
         progress,
         why=f"messages {window.first}–{window.last}",
         correlation=call.correlation,
-        notes=(*judged.notes, *promotion.left_out, *withheld(window.messages, learnt)),
-        left_out=judged.left_out,
+        notes=(*judged.notes, *promotion.notes, *withheld(window.messages, learnt)),
+        left_out=(*judged.left_out, *promotion.left_out),
         speakers=_speakers(window),
     )
     return _with_sheet(decision, answer, notes, window) if lags else decision

@@ -12,18 +12,23 @@ from pipimem.errors import NothingFound, PipimemError
 from pipimem.memory.remember import quoted_addition
 from pipimem.notes.entry import Entry, content_id
 from pipimem.notes.headings import kind_of
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.note_draft import bullet_text
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
     Add,
+    AddBlock,
     Author,
+    Bullet,
     Confirm,
     Decision,
     Doubt,
+    Evidence,
     Invalidate,
+    LeftOut,
     Move,
+    Operation,
     Supersede,
     Trust,
 )
@@ -206,6 +211,27 @@ def rated(notes: Notes, name: str, now: datetime, *, helpful: bool) -> Decision:
         return Decision("feedback", Author.PERSON, (confirm,), why="it was of help")
     doubt = Doubt(entry.target, now + timedelta(days=_DOUBTED_DAYS))
     return Decision("feedback", Author.PERSON, (doubt,), why="it was of no help")
+
+
+def taken_in(number: int, item: LeftOut, now: datetime) -> Decision:
+    """The decision that writes an item that was left out: a line of history as a block of its day.
+
+    Raises `PipimemError` for what may not be written: it says what was masked.
+    """
+    if not item.text:
+        raise PipimemError(f"Number {number} is not kept here: it {item.reason}.")
+    when = item.when or now
+    operation: Operation
+    if item.file is File.HISTORY:
+        said = when.isoformat(timespec="seconds")
+        operation = AddBlock(when, when, "", (Bullet(item.text, item.sources, when=said),))
+    else:
+        kind = item.kind or (Kind.ONGOING if item.file is File.SESSION else Kind.FACT)
+        # Without the number of a message: a person asks for it now, whatever was taken out before.
+        evidence = Evidence(item.sources, speaker=item.speaker, when=item.when, learnt=now)
+        operation = Add(kind, item.text, Trust.EXPLICIT, evidence)
+    why = f"left out before: {item.reason}"
+    return Decision("take in", Author.PERSON, (operation,), why=why, taken_in=(number,))
 
 
 def _stands_elsewhere(notes: Notes, text: str, entries: Sequence[Entry]) -> bool:

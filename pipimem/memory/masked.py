@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from pipimem.notes.kinds import File
 from pipimem.notes.message import Message
+from pipimem.notes.operations import LeftOut
 from pipimem.sidecar.tasks import Consolidated, HistoryItem, Learned
 from pipimem.text.private import has_mark
 from pipimem.text.secrets import holds_mark, redacted
@@ -52,10 +54,10 @@ def _sentences(messages: Iterable[Message]) -> tuple[list[str], list[str]]:
 
 def without_masked(
     answer: Consolidated, messages: Mapping[str, Message]
-) -> tuple[Consolidated, tuple[str, ...]]:
-    """A model's answer without what may not be learnt, and why each entry and bullet was left out.
+) -> tuple[Consolidated, tuple[LeftOut, ...]]:
+    """A model's answer without what may not be learnt, and the entries and bullets left out.
 
-    Title, entries, bullets of history and the lines of the sheet. A reason never quotes the text,
+    Title, entries, bullets of history and the lines of the sheet. What is left out has no text,
     which may tell what was masked.
     """
     said = messages if any(holds_mark(one.content) for one in messages.values()) else {}
@@ -69,17 +71,18 @@ def without_masked(
 
 def _unmasked(
     items: Iterable[_Item], messages: Mapping[str, Message]
-) -> tuple[tuple[_Item, ...], list[str]]:
+) -> tuple[tuple[_Item, ...], list[LeftOut]]:
     """Those of the items that may be learnt, and for each of the others why not."""
     kept: list[_Item] = []
-    reasons: list[str] = []
+    left_out: list[LeftOut] = []
     for item in items:
         reason = _refusal(item.text, _of(item.sources, messages))
         if reason:
-            reasons.append(reason)
+            file = File.MEMORY if isinstance(item, Learned) else File.HISTORY
+            left_out.append(LeftOut(reason, "", file, sources=item.sources))
         else:
             kept.append(item)
-    return tuple(kept), reasons
+    return tuple(kept), left_out
 
 
 def unmasked_sheet(

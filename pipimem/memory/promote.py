@@ -26,6 +26,7 @@ from pipimem.notes.operations import (
     Confirm,
     Decision,
     Evidence,
+    LeftOut,
     Operation,
     Supersede,
     Target,
@@ -37,9 +38,9 @@ from pipimem.text.markdown.lines import white_folded
 from pipimem.text.private import has_mark
 from pipimem.text.quotes import quoted, read_quote
 from pipimem.text.secrets import redacted
+from pipimem.text.words.reversals import is_reversed, says_so
 from pipimem.text.words.similarity import (
     SimilarTexts,
-    denies_the_same,
     same_script,
     same_subject,
     shares_new_words,
@@ -107,10 +108,11 @@ _MOST_CHARS = 600
 
 
 class Promotion(Struct, frozen=True):
-    """Operations that write what was learnt, and why the rest was left out."""
+    """Operations that write what was learnt, what was left out, and why entries stay."""
 
     operations: tuple[Operation, ...]
-    left_out: tuple[str, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 class _Candidate(Struct, frozen=True):
@@ -159,28 +161,47 @@ def promoted(
     places, probations = targets(notes), _most_probations(messages)
     bullets = [entry for entry in notes.memory.entries if entry.bullet and learned]
     similar = SimilarTexts(entry.text for entry in bullets)
-    operations, left_out = list[Operation](), list[str]()
+    operations, left_out, notices = list[Operation](), list[LeftOut](), list[str]()
     for item in learned:
         sources = sources_of(item, messages)
         candidate = _candidate(item, sources, today)
         refusal = _refusal(candidate, sources, probations)
         if refusal:
-            left_out.append(f"{refusal}: {redacted(item.text)[:80]}")
+            left_out.append(_left_out(refusal, candidate))
             continue
         until = None
         if not candidate.is_durable:
             probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
-        same = [bullets[place] for place in similar.of(candidate.text)]
+        alike = (bullets[place] for place in similar.of(candidate.text))
+        same = [entry for entry in alike if not is_reversed((entry.text,), candidate.text)]
         quotes = seconded_by(item, candidate.evidence.speaker, same, notes)
         if quotes:
             candidate = _as_rule(candidate, today)
         said = with_lead_in(sources, messages)
         replaced, kept = _replaced(candidate, notes, places, said)
-        left_out += kept
+        notices += kept
         ended = list(dict.fromkeys((*quotes, *replaced)))
-        operations.append(_operation(candidate, same, ended, until))
-    return Promotion(tuple(operations), tuple(left_out))
+        operation = _operation(candidate, same, ended, until)
+        if isinstance(operation, Confirm):
+            left_out.append(_left_out("an entry says it already", candidate))
+        operations.append(operation)
+    return Promotion(tuple(operations), tuple(left_out), tuple(notices))
+
+
+def _left_out(reason: str, candidate: _Candidate) -> LeftOut:
+    """A candidate that is not written; without its words where these are private."""
+    text = "" if reason == SAYS_PRIVATE else candidate.text
+    evidence = candidate.evidence
+    return LeftOut(
+        reason,
+        text,
+        kind=candidate.item.kind,
+        sources=evidence.sources,
+        newest=evidence.newest,
+        speaker=evidence.speaker,
+        when=evidence.when,
+    )
 
 
 def _as_rule(candidate: _Candidate, today: datetime) -> _Candidate:
@@ -259,7 +280,7 @@ def _why_kept(candidate: _Candidate, entry: Entry, record: Record, talk: Sequenc
     if not candidate.is_from_user:
         return "only the bot or a tool says so"
     # A message about something else neither changes what was asked for nor turns an entry round.
-    if _is_unsaid(candidate.item.text, entry, record, talk):
+    if _is_unsaid(candidate, entry, record, talk):
         return "no source says so"
     # Whoever speaks alone changes their own word, and what binds nobody.
     is_bound = record.trust is not Trust.QUOTED and record.speaker != candidate.evidence.speaker
@@ -280,14 +301,15 @@ def _is_older(candidate: _Candidate, record: Record) -> bool:
     return datetime.fromisoformat(record.when) > said
 
 
-def _is_unsaid(text: str, entry: Entry, record: Record, talk: Sequence[str]) -> bool:
-    """Return whether the talk has no word of a text that would replace an explicit entry.
+def _is_unsaid(candidate: _Candidate, entry: Entry, record: Record, talk: Sequence[str]) -> bool:
+    """Return whether the talk does not say what changes an entry, or turns it round.
 
-    The same holds for a text that adds or drops a denial.
+    In the place of an explicit entry it has to have a word of any new text.
     """
-    if record.trust is Trust.EXPLICIT or not denies_the_same((entry.text,), text):
-        return not shares_new_words(entry.text, text, talk)
-    return False
+    text = candidate.item.text
+    if record.trust is Trust.EXPLICIT and not shares_new_words(entry.text, text, talk):
+        return True
+    return not says_so(entry.text, text, talk, candidate.evidence.speaker)
 
 
 def _is_same_subject(item: Learned, entry: Entry) -> bool:

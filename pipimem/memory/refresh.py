@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
+from pipimem.memory.checked import checked_sheet
 from pipimem.memory.masked import unmasked_sheet
 from pipimem.memory.recalled_lines import without_recalled_lines
 from pipimem.memory.trust import trusted_sheet
@@ -73,13 +74,13 @@ async def refresh(
     window = await in_thread(partial(without_recalled_lines, window, notes))
     if not window.messages:
         return Decision("refresh", Author.MODEL, progress=progress, correlation=call.correlation)
-    answer = await answered(
-        assistant, Refresh(now, shown_sheet(notes.session), window.messages), Refreshed, call
-    )
+    task = Refresh(now, shown_sheet(notes.session), window.messages)
+    answer = await answered(assistant, task, Refreshed, call)
     why = f"messages {window.first}–{window.last}"
     # Each sentence of the window is held against many patterns.
     judged = partial(_sheet, answer.sections, window, notes.ledger.speakers)
-    sheet, left_out = await in_thread(judged)
+    sheet, refused = await in_thread(judged)
+    sheet, unsaid = await in_thread(partial(checked_sheet, sheet, task))
     return Decision(
         "refresh",
         Author.MODEL,
@@ -87,7 +88,7 @@ async def refresh(
         progress,
         why,
         call.correlation,
-        left_out=left_out,
+        left_out=(*refused, *unsaid),
     )
 
 

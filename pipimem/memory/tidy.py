@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -23,6 +23,7 @@ from pipimem.notes.operations import (
     Author,
     Decision,
     Invalidate,
+    LeftOut,
     Move,
     Operation,
     Supersede,
@@ -48,13 +49,31 @@ _MOST_IN_GROUP = 6
 async def tidy(assistant: Assistant, notes: Notes, now: datetime, call: Call) -> Decision:
     """The decision on MEMORY.md as it stands; nothing to do is an empty decision."""
     task = await in_thread(partial(_task, notes, now))  # 2 s for 5,000 entries
-    operations = _operations(await answered(assistant, task, Tidied, call), notes)
+    answer = await answered(assistant, task, Tidied, call)
+    operations = _operations(answer, notes)
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in _in_history(notes) if op.target not in taken]
     taken = {target for op in operations for target in targets_of(op)}
     operations += [op for op in moves_to_own_heading(notes) if op.target not in taken]
     return Decision(
-        "tidy", Author.MODEL, tuple(operations), why="MEMORY.md grew", correlation=call.correlation
+        "tidy",
+        Author.MODEL,
+        tuple(operations),
+        why="MEMORY.md grew",
+        correlation=call.correlation,
+        left_out=_left_out(answer, operations),
+    )
+
+
+def _left_out(answer: Tidied, operations: Iterable[Operation]) -> tuple[LeftOut, ...]:
+    """The merges and rewordings that no operation carries out."""
+    texts = {op.text for op in operations if isinstance(op, Supersede)}
+    asked = [("no merge of entries as they stand", each.text) for each in answer.merge]
+    asked += [("no tighter wording of its entry", each.text) for each in answer.reword]
+    return tuple(
+        LeftOut(reason, "" if has_mark(text) or injection_kind(text) else redacted(text))
+        for reason, text in asked
+        if redacted(text) not in texts
     )
 
 

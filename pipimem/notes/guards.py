@@ -29,6 +29,7 @@ from pipimem.notes.operations import (
     Trust,
 )
 from pipimem.text.dates.bounds import days_later
+from pipimem.text.words.reversals import is_reversed, new_values
 from pipimem.text.words.similarity import bigrams, denies_the_same, share_in
 
 # A replacement that keeps less of the characters than this counts as a deletion.
@@ -91,12 +92,19 @@ def _misstates(notes: Notes, op: Supersede) -> str:
     """Why a merge is none: it rests on no new word, so it has to say what it merges."""
     if op.evidence.sources:
         return ""
+    texts = [entry.text for entry in notes.entries_of(op)]
+    if len(texts) < len(op.targets):
+        return ""  # it will be refused for want of a target
+    if not denies_the_same(texts, op.text):
+        return "a merge must deny what it merges denies, and nothing else"
+    if is_reversed(texts, op.text):
+        return "a merge must not turn round what it merges"
     for lost in _erased(notes, op):
         return f"a merge must keep the words of what it merges, and this one forgets: {lost[:80]}"
-    texts = [entry.text for entry in notes.entries_of(op)]
-    if denies_the_same(texts, op.text):
-        return ""
-    return "a merge must deny what it merges denies, and nothing else"
+    changed = new_values(texts, op.text).union(*(new_values((op.text,), t) for t in texts))
+    if changed:
+        return f"a merge must keep the numbers and days of what it merges: {min(changed)}"
+    return ""
 
 
 def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = False) -> str:
@@ -111,14 +119,15 @@ def _protected(notes: Notes, targets: tuple[Target, ...], *, only_human: bool = 
 
 
 def _erased(notes: Notes, op: Operation) -> list[str]:
-    """The texts that an operation takes out, or of which it keeps less than half."""
+    """The texts that an operation takes out, turns round, or keeps less than half of."""
     if not isinstance(op, Invalidate | Supersede):
         return []
     texts = [entry.text for entry in notes.entries_of(op)]
     if isinstance(op, Invalidate):
         return texts
     kept = bigrams(op.text)
-    return [text for text in texts if share_in(bigrams(text), kept) < _KEPT]
+    is_turned = bool(texts) and is_reversed(texts, op.text)
+    return [text for text in texts if is_turned or share_in(bigrams(text), kept) < _KEPT]
 
 
 DAYS = 30
@@ -196,7 +205,10 @@ def losses_by(notes: Notes, operation: Operation, now: datetime) -> list[Loss]:
     text = operation.text if isinstance(operation, Supersede) else ""
     kept = bigrams(text)
     day = now.date().isoformat()
-    for entry in notes.entries_of(operation):
+    entries = notes.entries_of(operation)
+    if text and entries and is_reversed([entry.text for entry in entries], text):
+        kept = frozenset()
+    for entry in entries:
         record = notes.record(entry.id)
         if record is None or record.trust is Trust.HUMAN:
             continue

@@ -13,7 +13,7 @@ from pipimem.notes.entry import Entry, entries
 from pipimem.notes.headings import read_heading
 from pipimem.notes.kinds import File, etag
 from pipimem.notes.ledger import Delta, Ledger, Record
-from pipimem.notes.operations import Change, Operation, Target, targets_of
+from pipimem.notes.operations import Change, LeftOut, Operation, Target, targets_of
 from pipimem.text.markdown import parser
 from pipimem.text.markdown.parser import Section
 
@@ -65,7 +65,8 @@ class Note(Struct, frozen=True):
 class Notes(Struct, frozen=True):
     """SESSION, MEMORY and HISTORY of one channel, the workspace's shared MEMORY, and the ledger.
 
-    `is_dm` says that a host gave the channel the kind `dm`.
+    `is_dm` says that a host gave the channel the kind `dm`. `left_out` is what the newest
+    consolidation did not keep.
     """
 
     key: bytes
@@ -75,6 +76,7 @@ class Notes(Struct, frozen=True):
     workspace: Note
     ledger: Ledger
     is_dm: bool = False
+    left_out: tuple[LeftOut, ...] = ()
 
     @property
     def is_direct(self) -> bool:

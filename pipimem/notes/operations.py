@@ -289,6 +289,29 @@ class LeftOut(Struct, frozen=True):
     speaker: str = ""
     when: datetime | None = None
 
+    @property
+    def sentence(self) -> str:
+        """The reason with the beginning of the text, as a change notes it."""
+        if not self.text:
+            return f"{self.reason} ({', '.join(self.sources)})" if self.sources else self.reason
+        return f"{self.reason}: {self.text[:80]}"
+
+
+def refused_text(operation: Operation, reason: str) -> LeftOut | None:
+    """Return what memory lacks because an operation was refused; `None` where that is no text."""
+    if not isinstance(operation, Add | Supersede):
+        return None
+    evidence = operation.evidence
+    return LeftOut(
+        reason,
+        operation.text,
+        kind=operation.kind,
+        sources=evidence.sources,
+        newest=evidence.newest,
+        speaker=evidence.speaker,
+        when=evidence.when,
+    )
+
 
 class Decision(Struct, frozen=True):
     """Operations and progress that are committed together or not at all."""
@@ -301,6 +324,7 @@ class Decision(Struct, frozen=True):
     correlation: str = ""
     notes: tuple[str, ...] = ()  # what was decided about the rest, for the change
     left_out: tuple[LeftOut, ...] = ()
+    taken_in: tuple[int, ...] = ()  # numbers of left-out items that this writes after all
     job: Job | None = None  # how the idle job of this task stands once this is committed
     tokens: Tokens | None = None
     taken: int = 0  # entries that earlier decisions of the same run took out

@@ -42,8 +42,9 @@ class ChannelStatus:
     `shrunk` and `brought_back` are sentences of the last week: about files that a hand took more
     than half out of, and about forgotten lines that an older editor buffer had. `private` counts
     what was hidden of messages, in `private_sessions` sessions. `awaiting` says of each rule that
-    waits for a second voice who alone said it. A direct chat with a
-    second speaker `counts_as_group`.
+    waits for a second voice who alone said it. A direct chat with a second speaker
+    `counts_as_group`. `left_out` counts what answers of models had and memory did not take, of the
+    last 30 days.
     """
 
     channel: str
@@ -67,6 +68,7 @@ class ChannelStatus:
     private_sessions: int = 0
     awaiting: tuple[str, ...] = ()
     counts_as_group: bool = False
+    left_out: int = 0
 
 
 def channel_statuses(workspace: WorkspaceStore, now: datetime) -> list[ChannelStatus]:
@@ -118,6 +120,7 @@ def _status_of(store: ChannelStore, info: ChannelInfo, now: datetime) -> Channel
         private_sessions=figures.private_sessions,
         awaiting=_awaiting(notes),
         counts_as_group=_counts_as_group(info, notes),
+        left_out=len(store.left_out()),
     )
 
 

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from pipimem.errors import (
     ArgumentError,
+    NothingFound,
     PipimemError,
     require_count,
     require_one_of,
@@ -23,6 +24,7 @@ from pipimem.memory.entry_changes import (
     rated,
     reworded,
     superseding,
+    taken_in,
     taken_out,
     unless_it_stands,
     with_due,
@@ -86,6 +88,25 @@ class Remembered:
     changes: tuple[Change, ...] = ()
     refused: tuple[str, ...] = ()
     quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutItem:
+    """Something that an answer would have kept and memory did not, without secrets.
+
+    `number` names it for `take_in`, `time` (ISO 8601) is when it was left out. `file` is where it
+    would stand, `kind` that of a fact, and `sources` are ids of messages. The text is empty where
+    it rests on what was masked.
+    """
+
+    number: int
+    time: str
+    reason: str
+    text: str
+    file: File
+    kind: Kind | None
+    speaker: str
+    sources: tuple[str, ...]
 
 
 class _IsStale(Exception):
@@ -195,6 +216,39 @@ class ChannelNotes:
         require_type(helpful, bool, "helpful", "Say True or False.")
         now = self._access.clock.now()
         return await self._changed(lambda notes: rated(notes, entry, now, helpful=helpful))
+
+    async def left_out(self) -> tuple[LeftOutItem, ...]:
+        """Return what models would have kept and memory did not, oldest first, of 30 days."""
+        return await run_in_thread(self._left_out)
+
+    def _left_out(self) -> tuple[LeftOutItem, ...]:
+        return tuple(
+            LeftOutItem(
+                stored.number,
+                stored.time,
+                self.shown(stored.item.reason),
+                self.shown(stored.item.text),
+                stored.item.file,
+                stored.item.kind,
+                self.shown(stored.item.speaker),
+                stored.item.sources,
+            )
+            for stored in self._access.store.left_out()
+        )
+
+    async def take_in(self, number: int) -> Remembered:
+        """Write an item of `left_out` after all, as asked for by a person; it is listed no more.
+
+        A line of the sheet becomes an entry, a line of history a block of its day. Raises
+        `NothingFound` for an unknown number, and `PipimemError` where its text is not kept.
+        """
+        require_count(number, "number")
+        found = await run_in_thread(self._access.store.left_out)
+        stored = next((one for one in found if one.number == number), None)
+        if stored is None:
+            raise NothingFound(f"There is no number {number} among what was left out.")
+        decision = taken_in(number, stored.item, self._access.clock.now())
+        return await self._changed(lambda _notes: decision)
 
     def _remembered(
         self,

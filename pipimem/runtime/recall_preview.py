@@ -119,7 +119,7 @@ class RecallByHand:
         notes = service.notes()
         opening = service.opening(first=message.first)
         service.transcript_recall.warm()
-        personal = service.personal_items(message.query, message.speaker)
+        personal = service.personal_items(message.query, message.speaker, message.time.date())
         opening = opening.with_personal(personal, notes)
         found = service.recalled(
             message.query,

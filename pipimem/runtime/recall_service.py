@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
 from msgspec import Struct, structs
@@ -194,17 +194,18 @@ class RecallService:
         notes, index = state.notes, state.index_sync.index
         return self._openings.made(notes, index, first=first, is_direct=notes.is_direct)
 
-    def personal_items(self, text: str, speaker: str) -> tuple[Item, ...]:
-        """Return what opens the recalled block of a message: wishes and health.
+    def personal_items(self, text: str, speaker: str, today: date) -> tuple[Item, ...]:
+        """Return what opens the recalled block of a message: wishes, health, and what is due.
 
         Call it after `opening`, by whose notes it is chosen.
         """
-        personal = self._openings.personal
-        if personal.is_direct or not personal.health:
-            return personal.of_turn(speaker, text)
-        transcript = self.store.transcript
-        newest = transcript.window(max(0, transcript.last_number - STILL_SEEN))
-        return personal.of_turn(speaker, text, map(message_item, newest))
+        personal, newest = self._openings.personal, list[Item]()
+        if personal.health and not personal.is_direct:
+            transcript = self.store.transcript
+            seen = transcript.window(max(0, transcript.last_number - STILL_SEEN))
+            newest += map(message_item, seen)
+        items = personal.of_turn(speaker, text, newest)
+        return (*items, *self._openings.due_items(today))
 
     def recalled(
         self,

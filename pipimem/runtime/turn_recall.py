@@ -147,7 +147,7 @@ class TurnRecall:
         opening = self.service.known_opening(first=first)
         if opening is None:
             opening = await to_thread.run_sync(partial(self.service.opening, first=first))
-        personal = self.service.personal_items(message.query, message.speaker)
+        personal = self.service.personal_items(message.query, message.speaker, message.time.date())
         if not first and shown:
             opening = Opening() if opening.ids <= shown else opening.without(shown, notes)
             personal = tuple(item for item in personal if item.id not in shown)

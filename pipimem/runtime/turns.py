@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, structs
 
+from pipimem.memory.agenda import OpenLoop, agenda, due_now
 from pipimem.memory.requests import MemoryRequest
 from pipimem.memory.snapshot import Snapshot, newest_first, snapshot, standing_part
 from pipimem.memory.wishes_and_health import PersonalItems, personal_items, with_kinds_in_effect
@@ -68,6 +69,8 @@ class _Made(Struct, frozen=True):
     is_direct: bool = False
     openings: Mapping[bool, Opening] = {}
     personal: PersonalItems = PersonalItems()
+    loops: tuple[OpenLoop, ...] = ()  # those with a day
+    entries: Mapping[str, Item] = {}
 
 
 @dataclass(slots=True)
@@ -90,6 +93,15 @@ class Openings:
         """The wishes and health of the notes of which an opening was made last."""
         return self._made.personal
 
+    def due_items(self, today: date) -> tuple[Item, ...]:
+        """Return the loops of those notes that are due today or overdue, each with its day."""
+        found: list[Item] = []
+        for loop in due_now(self._made.loops, today):
+            item = self._made.entries.get(f"memory:{loop.entry.ref}")
+            if item is not None:
+                found.append(replace(item, text=f"{item.text} (due {loop.due})"))
+        return tuple(found)
+
     def made(self, notes: Notes, index: Index, *, first: bool, is_direct: bool) -> Opening:
         """Made of the notes and the index of them, on the `first` turn the whole snapshot."""
         known = self.known(notes, first=first)
@@ -104,7 +116,9 @@ class Openings:
         others = made.openings if made.notes is notes and made.is_direct is is_direct else {}
         newest_items = newest_first(items[Source.MEMORY])
         personal = personal_items(newest_items, is_direct=is_direct)
-        self._made = _Made(notes, is_direct, {**others, first: opening}, personal)
+        loops = tuple(loop for loop in agenda(notes) if loop.due is not None)
+        entries = {item.id: item for item in newest_items} if loops else {}
+        self._made = _Made(notes, is_direct, {**others, first: opening}, personal, loops, entries)
         return opening
 
     def drop(self) -> None:

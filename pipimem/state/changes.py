@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta
-from pipimem.notes.operations import Author, Change, Tokens
+from pipimem.notes.operations import Author, Change, LeftOut, Tokens
 
 FORGET = "forget"
 """The task of a forgetting: undo reaches no further back."""
@@ -38,15 +38,28 @@ class RefusedLine(Struct, frozen=True):
     reason: str
 
 
+class StoredLeftOut(Struct, frozen=True):
+    """An item that was left out: its number, the change that it goes with, and when that was."""
+
+    number: int
+    change: int
+    time: str
+    item: LeftOut
+
+
 class ChangeRecord(Struct, frozen=True):
     """A change with its number; `time` is ISO 8601 with offset.
 
-    `archived` went to the end of the archive. `id` is random, so that a change is found again whose
-    commit ended in doubt.
+    `left_out` is what memory did not take of an answer, `taken_in` the numbers of earlier such
+    items that it took after all: both are empty in a change that was read. `archived` went to
+    the end of the archive. `id` is random, so that a change is found again whose commit ended in
+    doubt.
     """
 
     # Written in columns of their own, or in other tables.
-    NOT_WRITTEN: ClassVar = frozenset({"sequence", "id", "time", "task", "author", "files"})
+    NOT_WRITTEN: ClassVar = frozenset(
+        {"sequence", "id", "time", "task", "author", "files", "left_out", "taken_in"}
+    )
 
     sequence: int
     time: str
@@ -58,6 +71,8 @@ class ChangeRecord(Struct, frozen=True):
     changes: tuple[Change, ...] = ()
     refused: tuple[RefusedLine, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    taken_in: tuple[int, ...] = ()
     files: Mapping[File, FileChange] = field(default_factory=dict)
     archived: str = ""
     delta: Delta = field(default_factory=Delta)

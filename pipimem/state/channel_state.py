@@ -21,10 +21,20 @@ from pipimem.errors import (
 )
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Ledger
+from pipimem.notes.operations import LeftOut
 from pipimem.state import ledger_rows
 from pipimem.state import texts as text_rows
-from pipimem.state.change_rows import changes_after, put_change, versions_of
-from pipimem.state.changes import FORGET, ChangeRecord, FileChange
+from pipimem.state.change_rows import (
+    LEFT_OUT_TABLE,
+    changes_after,
+    drop_left_out,
+    left_out,
+    newest_left_out,
+    put_change,
+    rename_texts,
+    versions_of,
+)
+from pipimem.state.changes import FORGET, ChangeRecord, FileChange, StoredLeftOut
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
 from pipimem.state.rows import Database, Rows, Schema, shown_value
 from pipimem.state.texts import PastText, Texts
@@ -48,8 +58,9 @@ SCHEMA = Schema(
         "create table head (file text primary key, etag text not null)",
         "create table forgotten_line (mark text primary key, time bigint not null)",
         *ledger_rows.TABLES,
+        LEFT_OUT_TABLE,
     ),
-    {1: (ledger_rows.SETTLED_TABLE,)},
+    {1: (ledger_rows.SETTLED_TABLE, LEFT_OUT_TABLE)},
 )
 # A line that was forgotten is known so long, in nanoseconds: 30 days, as past texts are.
 _MARKS_KEPT = 30 * 24 * 3600 * 10**9
@@ -67,6 +78,7 @@ _TABLES_READ = (
     "select name, reason from tombstone",
     "select name, value from value",
     "select pair, day from settled",
+    "select value from left_out",
 )
 
 
@@ -88,6 +100,8 @@ class ChannelState:
     forgotten_lines: dict[str, int] = field(default_factory=dict)
     # Whether there was a database before, and is none now.
     is_lost: bool = False
+    # What the newest consolidation left out.
+    left_out: tuple[LeftOut, ...] = ()
     _stamp: tuple[int, ...] | None = None
     _is_read: bool = False
     # Found so; the next change sets the database aside.
@@ -179,10 +193,11 @@ class ChannelState:
             self._reset(stored_ledger(rows, newest))
         self.heads = {File(file): etag for file, etag in rows.all("select file, etag from head")}
         self.forgotten_lines = dict(rows.all("select mark, time from forgotten_line"))
+        self.left_out = newest_left_out(rows)
 
     def _reset(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self.heads, self.forgotten_lines = {}, {}
+        self.heads, self.forgotten_lines, self.left_out = {}, {}, ()
         self._known.clear()
         self._written.clear()
         self._texts = {}
@@ -275,6 +290,11 @@ class ChannelState:
         with self._reading() as rows:
             return changes_after(rows, after) if rows else []
 
+    def all_left_out(self) -> list[StoredLeftOut]:
+        """Return what was left out in the last 30 days, oldest first."""
+        with self._reading() as rows:
+            return left_out(rows) if rows else []
+
     def archived_with(self, file: File) -> ChangeRecord | None:
         """Return the change that left the newest text of a file if it archived something."""
         change = self._change_to(file, self.heads.get(file, ""))
@@ -301,6 +321,7 @@ class ChannelState:
                 for file in never_placed:
                     rows.run(_NEVER_PLACED, str(file), self.heads.get(file, ""))
                 self._put(rows, before, named)
+                self.left_out = newest_left_out(rows)
         except CommitUnsure:
             self._is_read = False
             # Lines of a transaction that does not count may be known by ids that others get.
@@ -350,10 +371,12 @@ class ChannelState:
             if get_value(rows, _PRUNED) == {"day": today}:
                 return
             put_value(rows, _PRUNED, {"day": today})
+            first_day = later(now, -_KEPT).date().isoformat()
+            rows.run("delete from left_out where substr(time, 1, 10) < ?", first_day)
             size = self._size(rows)
             if size < _SMALL:
                 return
-            first = rows.all(_FIRST_SINCE, later(now, -_KEPT).date().isoformat())[0][0]
+            first = rows.all(_FIRST_SINCE, first_day)[0][0]
             self._drop_before(rows, self.ledger.sequence if first is None else int(first))
             if size > _LARGEST:
                 self._keep_one_a_day(rows, today)
@@ -433,11 +456,13 @@ class ChannelState:
         ledger: Ledger,
         edits: Mapping[str, Sequence[tuple[int, int, Sequence[str]]]],
         marks: Iterable[str],
+        left_out: Iterable[int],
     ) -> None:
         """Edit texts, and drop the plan and all that was changed before, in one transaction.
 
         `edits` are by etag: lines `[start, end)` and those that take their place, in order.
-        `change` becomes the first that is kept, and `ledger` the ledger as of it.
+        `left_out` are the numbers of left-out items that go. `change` becomes the first that is
+        kept, and `ledger` the ledger as of it.
         """
         whole = ledger.as_delta()
         try:
@@ -445,10 +470,11 @@ class ChannelState:
                 self._written_ledger(rows)
                 self._mark_lines(rows, marks)
                 renamed = {etag: self.texts.edit(rows, etag, edits[etag]) for etag in edits}
-                _rename(rows, renamed)
+                rename_texts(rows, renamed)
                 self.texts.drop_unused(rows)
                 for statement in _DROP:
                     rows.run(statement)
+                drop_left_out(rows, left_out)
                 put_value(rows, _PLAN, None)
                 write_ledger(rows, Ledger(), ledger, whole)
                 self._put(rows, ledger, [change])
@@ -535,11 +561,6 @@ _SIZES = (
 )
 # What a forgetting ends.
 _DROP = ("delete from change", "delete from record", "delete from tombstone", "delete from settled")
-_VERSIONS = "select number, file, before, after, displaces, saved from version"
-_RENAME = (
-    "update version set before = ?, after = ?, displaces = ?, saved = ? "
-    "where number = ? and file = ?"
-)
 
 
 def _folded(ledger: Ledger, changes: Iterable[ChangeRecord]) -> Ledger:
@@ -578,18 +599,3 @@ def _ids_in(texts: Iterable[Sequence[int]]) -> set[int]:
 
 def _newest(rows: Rows) -> int:
     return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
-
-
-def _rename(rows: Rows, renamed: Mapping[str, str]) -> None:
-    """Give texts that were edited their new etags wherever they are named."""
-    if not renamed:
-        return
-    changed = []
-    for number, file, *named in rows.all(_VERSIONS):
-        after = [renamed.get(etag, etag) for etag in named]
-        if after != named:
-            changed.append((*after, number, file))
-    rows.run_many(_RENAME, changed)
-    for file, etag in rows.all("select file, etag from head"):
-        if etag in renamed:
-            rows.run("update head set etag = ? where file = ?", renamed[etag], file)

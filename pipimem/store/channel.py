@@ -20,7 +20,7 @@ from pipimem.notes.ledger import Asked, Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes
 from pipimem.notes.operations import Author, Decision
-from pipimem.state.changes import ChangeRecord
+from pipimem.state.changes import ChangeRecord, StoredLeftOut
 from pipimem.store import identity
 from pipimem.store.caches.channel_caches import Caches
 from pipimem.store.commit.commit import (
@@ -374,6 +374,12 @@ class ChannelStore:
     def changes(self, after: int = 0) -> list[ChangeRecord]:
         """Return what was committed, oldest first, as far back as it is kept."""
         return self._opened.loaded().state.changes(after)
+
+    @retried_when_deleted
+    @raises_store_error
+    def left_out(self) -> list[StoredLeftOut]:
+        """Return what answers had and memory did not take, oldest first."""
+        return self._opened.loaded().state.all_left_out()
 
     @retried_when_deleted
     @raises_store_error

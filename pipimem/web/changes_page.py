@@ -111,18 +111,20 @@ _FileDiffs = dict[File, list[DiffLine]]
 
 
 class ChangesPage:
-    """`/changes`, `/change` with its undo, and `/notes-on-day`."""
+    """`/changes`, `/change` with its undo, `/notes-on-day`, and `/left-out` with its take-in."""
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
 
     def routes(self) -> list[Route]:
-        """The three pages and the undo."""
+        """The four pages, the undo and the take-in."""
         return [
             Route("/changes", self._timeline, methods=["GET"]),
             Route("/change", self._change, methods=["GET"]),
             Route("/change/undo", self._undo, methods=["POST"]),
             Route("/notes-on-day", self._notes_on_day, methods=["GET"]),
+            Route("/left-out", self._left_out, methods=["GET"]),
+            Route("/left-out/take", self._take_in, methods=["POST"]),
         ]
 
     async def _timeline(self, request: Request) -> Response:
@@ -170,6 +172,28 @@ class ChangesPage:
             return JSONResponse({"problem": words}, 412)
         done = await channel.history.undo(number)
         return JSONResponse({"number": done.number})
+
+    async def _left_out(self, request: Request) -> Response:
+        channel = await self._pages.channel(request)
+        found = await channel.notes.left_out()
+        return self._pages.rendered(
+            request, "left_out.html", channel=channel.id, items=tuple(reversed(found))
+        )
+
+    async def _take_in(self, request: Request) -> Response:
+        """Write a left-out item after all; If-Match names its time, by which it is still that."""
+        channel, fields = await self._pages.channel(request), await json_object(request)
+        number = fields.get("number")
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise HTTPException(400, "number must be that of an item.")
+        known = {item.number: item.time for item in await channel.notes.left_out()}
+        if matched(request) != known.get(number):
+            words = self._pages.texts(request)["changes"]["moved_on"]
+            return JSONResponse({"problem": words}, 412)
+        done = await channel.notes.take_in(number)
+        if done.refused:
+            raise PipimemError(done.refused[0])
+        return JSONResponse({"number": number})
 
     async def _notes_on_day(self, request: Request) -> Response:
         channel = await self._pages.channel(request)

@@ -51,7 +51,7 @@ def dated(days: dict[str, int]) -> Notes:
 
 
 def shown(notes: Notes) -> list[str]:
-    return [entry.text for entry in due_now(notes, NOW)]
+    return [loop.entry.text for loop in due_now(agenda(notes), NOW.date())]
 
 
 def test_overdue_ones_come_first_and_those_without_a_day_last() -> None:

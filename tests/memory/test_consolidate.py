@@ -189,7 +189,9 @@ async def test_a_bullet_is_one_line_of_at_most_300_characters_without_secrets() 
     assert decision.progress.pending is not None
     [long] = decision.progress.pending
     assert (long.text[:290], len(long.text)) == ("a b " + "x" * 286, 300)
-    assert "rests on a sentence of which a secret was masked" in decision.notes
+    assert [(item.reason, item.text) for item in decision.left_out] == [
+        ("rests on a sentence of which a secret was masked", "")
+    ]
 
 
 async def test_the_thought_sees_the_memory_and_who_spoke() -> None:

@@ -96,8 +96,8 @@ async def test_a_models_answer_loses_title_entry_and_bullet_of_a_masked_sentence
     ]
     lines = [op.items for op in decision.operations if isinstance(op, SetSection)]
     assert lines == [("staging is in Frankfurt",)]
-    assert [note for note in decision.notes if "masked" in note] == [
-        "rests on a sentence of which a secret was masked"
+    assert [(item.reason, item.text, item.sources) for item in decision.left_out] == [
+        ("rests on a sentence of which a secret was masked", "", ("m1",))
     ] * 2
 
 
@@ -138,7 +138,9 @@ async def test_no_marker_of_what_was_private_comes_into_what_a_model_writes() ->
         Scripted([answer]), notes_of(ledger=Ledger()), PRIVATE, NOW, CALL, since=SINCE, today=NOW
     )
     assert decision.operations == (SetSection("Current State", ("staging is in Frankfurt",)),)
-    assert decision.notes == ("says that something was private",) * 2
+    assert [(item.reason, item.text) for item in decision.left_out] == [
+        ("says that something was private", "")
+    ] * 2
 
 
 async def test_no_title_has_the_marker_of_what_was_private() -> None:

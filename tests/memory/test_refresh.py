@@ -48,7 +48,7 @@ async def test_a_section_left_out_stays_and_so_do_peoples_lines() -> None:
 async def test_items_are_few_short_and_without_secrets() -> None:
     """Ten items of 240 characters, one line each; what tells a key is left out."""
     key = "sk-proj-Zk3Jx81mQpLw09TrYvBn47HsDfGaE2c6uKoI5iXN"
-    decision = await think({"Worklog": ("a\nb", f"key {key}", "x" * 300, *map(str, range(19)))})
+    decision = await think({"Worklog": ("a\nb", f"key {key}", "x" * 300, *"cdefghijklmnopqrstu")})
     [op] = decision.operations
     assert isinstance(op, SetSection)
     assert (op.items[0], len(op.items[1]), len(op.items)) == ("a b", 240, 10)

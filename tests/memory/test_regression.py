@@ -94,7 +94,7 @@ def test_a_merge_that_keeps_the_words_is_no_loss() -> None:
 def test_a_merge_that_loses_a_figure_is_a_loss() -> None:
     """Most of the words are kept, but not the one that was asked for."""
     notes = notes_of(
-        "## Facts\n\n- the gateway listens on port 8080\n- the gateway listens\n",
+        "## Facts\n\n- the gateway listens on port eth0\n- the gateway listens\n",
         trust=Trust.INFERRED,
     )
     targets = tuple(entry.target for entry in notes.memory.entries)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 from pipimem.notes.apply import applied
 from pipimem.notes.entry import Entry
-from pipimem.notes.guards import counted, is_used_up, refusals, reopens
+from pipimem.notes.guards import counted, is_used_up, losses_by, refusals, reopens
 from pipimem.notes.kinds import Kind
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import (
@@ -76,11 +76,48 @@ def test_who_said_it_decides_what_a_model_may_do(
     target = notes.memory.entries[0].target
     no = [f"entry {target.id} is {trust}: only a person may remove it"]
     assert refused(notes, Invalidate(target, "x")) == no * dropped
-    assert refused(notes, Supersede((target,), "the port is 9090", Trust.INFERRED)) == no * merged
+    assert refused(notes, Supersede((target,), "the port: 8080", Trust.INFERRED)) == no * merged
     assert (
         refused(notes, Supersede((target,), "the port is 9090", Trust.INFERRED, SAID))
         == no * renewed
     )
+
+
+@each(
+    ("old", "new"),
+    [
+        ("the trip costs at most 90 euros", "the trip costs at least 90 euros"),
+        ("Ida lent Ben her drill", "Ben lent Ida her drill"),
+        ("小明欠小红三十元", "小红欠小明三十元"),
+        ("the port is 8080", "the port is 9090"),
+        ("the choir meets on Friday", "the choir meets on Monday"),
+        ("the trip costs 90 euros", "the trip costs euros"),
+    ],
+)
+def test_a_merge_or_a_wording_turns_nothing_round(old: str, new: str) -> None:
+    """Nor does it change a number or a day: all of them are those of its entries."""
+    notes = notes_of(f"## Facts\n\n- {old}\n- the gate is blue\n", trust=Trust.INFERRED)
+    first, second = (entry.target for entry in notes.memory.entries)
+    (reason,) = refused(notes, Supersede((first,), new, Trust.INFERRED))
+    assert reason.startswith("a merge must")
+    merged = f"{new}; the gate is blue"
+    assert refused(notes, Supersede((first, second), merged, Trust.INFERRED)) == [reason]
+    assert refused(notes, Supersede((first, second), f"{old}; blue gate", Trust.INFERRED)) == []
+
+
+def test_an_entry_that_is_turned_round_counts_as_taken_out() -> None:
+    """Also where a newer word of the talk says so."""
+    notes = notes_of(
+        "## Facts\n\n" + "".join(f"- gate {n} opens before noon\n" for n in range(4)),
+        trust=Trust.INFERRED,
+    )
+    turned = [
+        Supersede((entry.target,), entry.text.replace("before", "after"), Trust.INFERRED, SAID)
+        for entry in notes.memory.entries
+    ]
+    assert refused(notes, *turned) == ["this run may take out at most 3 entries"]
+    (loss,) = losses_by(notes, turned[0], NOW)
+    assert loss.lost == 1
 
 
 def test_a_merge_that_keeps_the_words_takes_nothing_out() -> None:

@@ -78,7 +78,6 @@ async def test_the_log_says_what_was_refused_and_why(workspace: Path) -> None:
     assert "mail the keys" not in note(workspace, "room")
 
 
-@LATER
 async def test_what_is_left_out_is_listed(workspace: Path) -> None:
     """`pipimem log CHANNEL --left-out` names message and reason, `status` counts them, `--take N`
     keeps one after all.

@@ -45,13 +45,10 @@ SWAPPED = [
     ),
     (("用新钥匙开门", "不要用旧钥匙开门"), "用旧钥匙开门，不要用新钥匙开门"),
 ]
-LATER = pytest.mark.xfail(strict=True, reason="issue: What people say is kept")
 OTHERS = [
-    pytest.param(
-        "the trip costs at most 90 euros", "the trip costs at least 90 euros", marks=LATER
-    ),
-    pytest.param("paint the wall before the shelf", "paint the wall after the shelf", marks=LATER),
-    pytest.param("Ida lent Ben her drill", "Ben lent Ida her drill", marks=LATER),
+    ("the trip costs at most 90 euros", "the trip costs at least 90 euros"),
+    ("paint the wall before the shelf", "paint the wall after the shelf"),
+    ("Ida lent Ben her drill", "Ben lent Ida her drill"),
 ]
 UNRELATED = "the choir meets in room seven"
 
@@ -122,7 +119,7 @@ async def replaced(workspace: Path, old: str, new: str, said: str) -> list[str]:
         await remember(channel, old)
         [entry] = await entries(channel)
         item = Learned(Kind.FACT, new, ("m0",), speaker="Ann", replaces=(entry.id,))
-        history = (HistoryItem("they talked", ("m0",)),)
+        history = (HistoryItem(said, ("m0",)),)
         assistant.then("consolidate", Consolidated((item,), title="talk", history=history))
         talk = [Message.user(said, id="m0", speaker="Ann"), Message.assistant("Yes.", id="b0")]
         await channel.after_turn(None, talk)
@@ -130,7 +127,7 @@ async def replaced(workspace: Path, old: str, new: str, said: str) -> list[str]:
         return [entry.text for entry in await entries(channel)]
 
 
-@pytest.mark.parametrize(("old", "new"), [*NEGATIONS, *(param.values for param in OTHERS)])
+@pytest.mark.parametrize(("old", "new"), [*NEGATIONS, *OTHERS])
 @pytest.mark.parametrize("said", ["What a fine morning, is it not?", "今天天气不错，是不是？"])
 async def test_an_unrelated_message_replaces_nothing_that_was_asked_for(
     workspace: Path, old: str, new: str, said: str
@@ -158,7 +155,6 @@ async def test_a_message_that_says_the_new_value_replaces_it(
     assert await replaced(workspace, old, new, said) == [new]
 
 
-@pytest.mark.xfail(strict=True, reason="issue: What people say is kept")
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -173,5 +169,5 @@ async def test_a_message_that_says_the_new_value_replaces_it(
 async def test_a_message_about_the_same_subject_that_says_no_such_thing_replaces_nothing(
     workspace: Path, old: str, new: str, said: str
 ) -> None:
-    """A word in common is enough today."""
+    """A word in common is not enough."""
     assert old in await replaced(workspace, old, new, said)

@@ -12,7 +12,7 @@ import pytest
 from pipimem.errors import LockLost, StoreError
 from pipimem.notes.kinds import File
 from pipimem.notes.ledger import Delta, Ledger, Record, Tombstone
-from pipimem.notes.operations import Author, Trust
+from pipimem.notes.operations import Author, LeftOut, Trust
 from pipimem.state import channel_state
 from pipimem.state.changes import ChangeRecord, FileChange
 from pipimem.state.channel_state import SCHEMA, ChannelState
@@ -186,6 +186,60 @@ def test_a_bit_that_flips_gives_no_wrong_text(state: ChannelState, tmp_path: Pat
             change(other, "- after it\n")
             assert opened(folder).ledger.sequence in (last + 1, 1)
     assert right > 2000
+
+
+OLDER = Schema(SCHEMA.application, 1, tuple(one for one in SCHEMA.tables if "left_out" not in one))
+
+
+def consolidated(
+    state: ChannelState, *items: LeftOut, when: datetime = NOW, taken_in: tuple[int, ...] = ()
+) -> None:
+    """Write a change of a consolidation that left these items out."""
+    state.catch_up()
+    number, time = state.ledger.sequence + 1, when.isoformat(timespec="seconds")
+    record = ChangeRecord(
+        number, time, "consolidate", Author.MODEL, left_out=items, taken_in=taken_in
+    )
+    state.append([record], [])
+
+
+def test_what_is_left_out_is_kept_with_its_reason(state: ChannelState, tmp_path: Path) -> None:
+    """Another process reads all of it; what the newest consolidation left out is at hand."""
+    heron = LeftOut("over a bound", "鹭 heron", sources=("m1",), newest=4, speaker="Ines", when=NOW)
+    line = LeftOut("its day is in no source", "a walk", File.HISTORY)
+    consolidated(state, heron)
+    consolidated(state, line)
+    change(state, "- tea\n")
+    other = opened(tmp_path)
+    assert [(one.number, one.change, one.item) for one in other.all_left_out()] == [
+        (1, 1, heron),
+        (2, 2, line),
+    ]
+    assert (state.left_out, other.left_out) == ((line,), (line,))
+    consolidated(state, taken_in=(1,))
+    assert [one.item for one in state.all_left_out()] == [line]
+    assert state.left_out == ()
+    assert "鹭 heron" not in "".join(opened(tmp_path).strings())
+
+
+def test_what_is_left_out_is_dropped_after_30_days(state: ChannelState) -> None:
+    """Also where the past is small, which is kept whatever its age."""
+    for ago in (31, 30, 0):
+        consolidated(state, LeftOut(f"{ago}", "tea"), when=NOW - timedelta(days=ago))
+    state.prune(NOW)
+    assert [one.item.reason for one in state.all_left_out()] == ["30", "0"]
+    assert len(state.changes()) == 3
+
+
+def test_a_state_of_the_layout_before_gets_the_table_with_its_next_change(tmp_path: Path) -> None:
+    """Until then a reader finds nothing left out."""
+    database = SqliteDatabase(tmp_path / "state.db", OLDER, "room")
+    with database.writing():
+        pass
+    state = opened(tmp_path)
+    assert state.all_left_out() == []
+    consolidated(state, LeftOut("over a bound", "tea"))
+    assert [one.item.text for one in opened(tmp_path).all_left_out()] == ["tea"]
 
 
 def test_an_empty_file_is_no_state(state: ChannelState) -> None:

@@ -10,9 +10,10 @@ import click
 from msgspec import structs
 
 from pipimem.cli.options import Chosen, as_json, channel, chosen
-from pipimem.cli.output import counted, fields, minute, one_line, records, say, table
+from pipimem.cli.output import Failed, counted, fields, minute, one_line, records, say, table
 from pipimem.notes.operations import Change
 from pipimem.runtime.history import ChannelHistory, LoggedChange
+from pipimem.runtime.notes import ChannelNotes, LeftOutItem
 from pipimem.runtime.opened_parts import run_alone
 
 _TEXT = 90
@@ -36,20 +37,78 @@ _COUNTERS = {
     show_default=True,
     help="How many of the newest commits.",
 )
+@click.option(
+    "--left-out",
+    is_flag=True,
+    help="What answers of models had and memory did not take, of the last 30 days.",
+)
+@click.option(
+    "--take",
+    "number",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --left-out: write this item after all.",
+)
 @as_json
 @chosen
-def command(chosen: Chosen, channel: str, count: int, as_json: bool) -> None:
+def command(
+    chosen: Chosen, channel: str, count: int, left_out: bool, number: int | None, as_json: bool
+) -> None:
     """Show who changed what, and why, newest first.
 
     A commit that changed several things takes several lines. An edit by hand is noted at the next
-    turn or job.
+    turn or job. `--left-out` lists, oldest first, what was refused, over a bound, said already or
+    masked; `--take N` writes number N of it after all, as a change that `undo` takes back.
     """
+    if number is not None:
+        if not left_out:
+            raise click.UsageError("Give --take together with --left-out.")
+        _take_in(chosen, channel, number, as_json=as_json)
+        return
+    if left_out:
+        _show_left_out(run_alone(chosen.part(ChannelNotes, channel).left_out()), as_json=as_json)
+        return
     newest = run_alone(chosen.part(ChannelHistory, channel).log(count))
     if as_json:
         records(map(_json, newest))
     else:
         rows = chain.from_iterable(map(_rows, newest))
         table(("seq", "when", "who", "task", "what"), rows, empty="nothing was changed yet")
+
+
+def _show_left_out(found: Sequence[LeftOutItem], *, as_json: bool) -> None:
+    """Print what was left out, an item a line."""
+    if as_json:
+        records(map(asdict, found))
+        return
+    rows = (
+        (
+            one.number,
+            minute(one.time),
+            one.kind or one.file,
+            one.speaker,
+            ", ".join(one.sources),
+            one_line(one.reason, _TEXT),
+            one_line(one.text, _TEXT),
+        )
+        for one in found
+    )
+    head = ("n", "when", "what", "who", "messages", "why", "text")
+    table(head, rows, empty="nothing was left out")
+
+
+def _take_in(chosen: Chosen, channel: str, number: int, *, as_json: bool) -> None:
+    """Write a left-out item after all, and print what changed."""
+    with chosen.changing(ChannelNotes, channel) as notes:
+        done = run_alone(notes.take_in(number))
+    if done.refused:
+        raise Failed(f"not taken in: {done.refused[0]}")
+    if as_json:
+        records(map(asdict, done.changes))
+        return
+    show_changes(done.changes, channel)
+    if not done.changes:
+        say("that stands there already; nothing was changed")
 
 
 def _rows(one: LoggedChange) -> Iterator[tuple[object, ...]]:

@@ -39,7 +39,8 @@ def command(chosen: Chosen, as_json: bool) -> None:
     that were set aside, jobs that failed or wait, notes that are no text and what waits for them;
     of the last week, files that lost more than half of their text by hand and saves that would have
     brought back what was forgotten; what was hidden because people marked it as private; rules that
-    wait until another member agrees. In a fleet: its hosts, their leases, the queue.
+    wait until another member agrees; what answers of models had and memory did not take. In a
+    fleet: its hosts, their leases, the queue.
     """
     workspace, now, settings = chosen.store(), Clock().now(), chosen.settings()
     channels = channel_statuses(workspace, now)
@@ -106,6 +107,11 @@ def _notes(one: ChannelStatus) -> Iterator[str]:
         yield f"{one.channel}: a second person has spoken: this direct chat counts as a group now"
     if one.awaiting:
         yield f"{one.channel}: {_awaiting(one)}"
+    if one.left_out:
+        yield (
+            f"{one.channel}: {counted(one.left_out, 'thing')} left out of memory; "
+            f"`pipimem log {quote(one.channel)} --left-out` lists them"
+        )
     if one.private.messages:
         yield f"{one.channel}: {_hidden(one)}"
 

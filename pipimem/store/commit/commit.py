@@ -20,7 +20,7 @@ from pipimem.notes.apply import applied
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
 from pipimem.notes.notes import Notes, Outcome, Refusal
-from pipimem.notes.operations import Decision, Progress
+from pipimem.notes.operations import Decision, LeftOut, Progress, refused_text
 from pipimem.state.changes import ChangeRecord, FileChange, RefusedLine
 from pipimem.store.commit.manual_edits import ManualEdit, View, edit_record
 from pipimem.store.commit.publish import acknowledge, prepare_file, publish
@@ -145,7 +145,7 @@ def commit(
     else:
         outcome = _storable(carry_out(working_copy, view))
     ledger = view.current.ledger
-    if not recalls.are_due and not _changes(ledger, outcome):
+    if not (recalls.are_due or decision.taken_in or _changes(ledger, outcome)):
         return Committed(working_copy.state.ledger.sequence, outcome)
     record = replace(
         _record(working_copy, view, decision, outcome),
@@ -212,7 +212,9 @@ def _record(
         correlation=decision.correlation,
         changes=outcome.changes,
         refused=tuple(map(_refused, outcome.refused)),
-        notes=decision.notes,
+        notes=(*decision.notes, *(item.sentence for item in decision.left_out)),
+        left_out=(*decision.left_out, *_refused_texts(outcome)),
+        taken_in=() if outcome.refused else decision.taken_in,
         files=_file_changes(working_copy, view, outcome),
         archived=outcome.archived,
         delta=delta,
@@ -306,6 +308,13 @@ def _with_counters(progress: Progress, ledger: Ledger) -> Progress:
         if value is not None:
             counters[name] = value
     return Progress(**counters)
+
+
+def _refused_texts(outcome: Outcome) -> list[LeftOut]:
+    """Return the texts of refused operations, but none that was forgotten."""
+    refused = (refusal for refusal in outcome.refused if refusal.text)
+    found = (refused_text(refusal.operation, refusal.reason) for refusal in refused)
+    return [item for item in found if item is not None]
 
 
 def _refused(refusal: Refusal) -> RefusedLine:

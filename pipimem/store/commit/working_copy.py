@@ -381,7 +381,7 @@ class WorkingCopy:
         session, memory, history = own[File.SESSION], own[File.MEMORY], own[File.HISTORY]
         ledger = self.state.ledger
         is_dm = self.is_dm and not self._has_several(ledger)
-        return Notes(self.key, session, memory, history, shared, ledger, is_dm)
+        return Notes(self.key, session, memory, history, shared, ledger, is_dm, self.state.left_out)
 
     def _has_several(self, ledger: Ledger) -> bool:
         """Whether several people speak, by the ledger and by what was heard since."""

@@ -19,7 +19,7 @@ from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Delta, Ledger, Record, Tombstone
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Note, Notes, Outcome
-from pipimem.notes.operations import Author, Change, Decision, Progress
+from pipimem.notes.operations import Author, Change, Decision, LeftOut, Progress
 from pipimem.state.changes import FORGET, ChangeRecord
 from pipimem.state.rows import texts_in
 from pipimem.state.texts import unpacked
@@ -55,6 +55,7 @@ KINDS = (
     "messages",
     "changes",
     "ledger",
+    "left_out",
     "left_behind",
 )
 """The kinds of what a receipt counts."""
@@ -214,12 +215,13 @@ def in_left_behind(channel: Forgetting, dry_run: bool) -> list[Held]:
 
 
 def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
-    """Remove the targets from past texts and ledger, and all changes, in one transaction.
+    """Remove the targets from past texts, ledger and left-out items, and all changes, at once.
 
     The plan of the forgetting goes with it. Afterwards undo reaches no further back.
     """
     state, targets = channel.working_copy.state, channel.targets
     bodies, packed = state.past_lines()
+    left_out = [one.number for one in state.all_left_out() if _holds(one.item, targets)]
     texts = ((etag, unpacked(ids) or ()) for etag, ids in packed)
     if dry_run:
         said = ("\n".join(texts_in(encoded(change))) for change in state.changes())
@@ -227,6 +229,7 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
             "versions": count_texts(bodies, texts, targets),
             "changes": sum(map(targets.are_in, said)),
             "ledger": int(blanked_ledger(state.ledger, targets) != state.ledger),
+            "left_out": len(left_out),
         }
         return [Held(kind, STATE, count) for kind, count in counts.items()]
     edits = edits_of_texts(bodies, texts, targets)
@@ -238,7 +241,8 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
     }
     ledger = blanked_ledger(state.ledger, targets, channel.log.messages())
     marks = marks_of(gone, channel.working_copy.key)
-    state.end_forgetting(_last_change(channel, ledger), ledger, edits, marks)
+    last = _last_change(channel, ledger)
+    state.end_forgetting(last, ledger, edits, marks, left_out)
     channel.working_copy.clear()
     return []
 
@@ -373,6 +377,15 @@ def _held_messages(targets: ForgetTargets, part: str, lines: Sequence[bytes]) ->
         is_emptied = blanked_message(message, targets).content != message.content
         (messages if is_emptied else named).append(message)
     return Held("messages", part, len(lines), (), tuple(messages), tuple(named))
+
+
+def _holds(item: LeftOut, targets: ForgetTargets) -> bool:
+    """Return whether a left-out item holds a target, or rests on a message that is emptied."""
+    if not targets.messages.isdisjoint(item.sources):
+        return True
+    return any(
+        targets.are_in_block(text) for text in (item.text, item.reason, item.speaker) if text
+    )
 
 
 def _last_change(channel: Forgetting, ledger: Ledger) -> ChangeRecord:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache
 from itertools import chain, islice, pairwise, takewhile
 from typing import TYPE_CHECKING
@@ -76,6 +76,11 @@ def shares_new_words(old: str, new: str, said: Iterable[str]) -> bool:
     words = _words(denials().sub(" ", new), stemmer)
     wanted = words - _words(old, stemmer) or words
     return any(wanted & _words(text, stemmer) for text in said)
+
+
+def content_words(text: str) -> frozenset[str]:
+    """Return the stems of a text without words of grammar and denials; of Chinese the pairs."""
+    return _words(denials().sub(" ", text), Stemmer())
 
 
 def _words(text: str, stemmer: Stemmer) -> frozenset[str]:

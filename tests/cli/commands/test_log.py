@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
+
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Author, Decision, LeftOut, Progress
+from pipimem.store.channel import ChannelStore
+from pipimem.store.workspace import WorkspaceStore
 
 from tests.cli.conftest import Call
 
@@ -35,6 +41,24 @@ def test_log_is_cut_to_the_newest_and_readable_by_scripts(call: Call) -> None:
         "Hall 3 is painted",
     ]  # type: ignore[index]
     assert lines[0]["seq"] > lines[1]["seq"]  # type: ignore[operator]
+
+
+def test_what_was_left_out_is_listed_and_taken_in(call: Call, bot: Path) -> None:
+    """With number, reason and text; a number that is not there is a sentence."""
+    call("remember", "room", "Hall 1 is painted")
+    store = ChannelStore.open(WorkspaceStore(bot), "room", create=False)
+    items = (LeftOut("over a bound", "Ida has a dog", kind=Kind.FACT, speaker="Ida"),)
+    decision = Decision("consolidate", Author.MODEL, progress=Progress(cursor=1), left_out=items)
+    store.commit(decision, datetime.now(UTC))
+    rows = [line.split("\t") for line in call("log", "room", "--left-out").out.splitlines()]
+    assert rows[0] == ["n", "when", "what", "who", "messages", "why", "text"]
+    assert (rows[1][0], *rows[1][2:]) == ("1", "fact", "Ida", "", "over a bound", "Ida has a dog")
+    assert "1 thing left out of memory" in call("status").err
+    call("log", "room", "--left-out", "--take", "1")
+    assert "Ida has a dog" in (bot / "channels/room/MEMORY.md").read_text()
+    assert call("log", "room", "--left-out").err == "nothing was left out\n"
+    assert "no number 1" in call("log", "room", "--left-out", "--take", "1").err
+    assert "together with --left-out" in call("log", "room", "--take", "1").err
 
 
 def test_a_channel_without_changes_says_so(call: Call, bot: Path) -> None:

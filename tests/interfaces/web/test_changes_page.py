@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 from pipimem import Message
+from pipimem.notes.kinds import Kind
+from pipimem.notes.operations import Author, Decision, LeftOut, Progress
+from pipimem.store.channel import ChannelStore
 
 from tests.interfaces.web.building import browsing
+from tests.runtime.building import MORNING
 
 pytestmark = pytest.mark.anyio
 
@@ -49,6 +53,29 @@ async def test_changes_are_found_by_their_words(root: Path) -> None:
         await browser.channel.notes.remember("one more fact.")
         assert "ghp_" not in await browser.page("/changes", words="key")
         assert "No change like this" in await browser.page("/changes", words="a1B2a1B2")
+
+
+async def test_what_was_left_out_is_kept_after_all(root: Path) -> None:
+    """The page has each item with its reason; the button writes it, once."""
+    async with browsing(root) as browser:
+        item = LeftOut("below the bar", "Ines saw a <heron>", kind=Kind.FACT, speaker="Ines")
+        hidden = LeftOut("rests on a sentence of which a secret was masked", "", sources=("m2",))
+        decision = Decision(
+            "consolidate", Author.MODEL, progress=Progress(cursor=1), left_out=(item, hidden)
+        )
+        store = ChannelStore.open(browser.pipimem.store, browser.channel.id, create=False)
+        store.commit(decision, MORNING)
+        html = await browser.page("/left-out")
+        assert "Ines saw a <heron>" in html
+        assert "below the bar" in html
+        assert html.count("data-take-in") == 1
+        (found, _) = await browser.channel.notes.left_out()
+        taken = await browser.change("POST", "/left-out/take", found.time, {"number": 1})
+        assert taken.status_code == 200, taken.text
+        assert "Ines saw a" in browser.read()
+        again = await browser.change("POST", "/left-out/take", found.time, {"number": 1})
+        assert again.status_code == 412
+        assert "heron" not in await browser.page("/left-out")
 
 
 async def test_a_change_and_its_undo(root: Path) -> None:

@@ -59,7 +59,8 @@ async def taught(channel: Channel, script: Scripted, *facts: str) -> None:
     learned = tuple(Learned(Kind.FACT, fact, ("m1",)) for fact in facts)
     told = (HistoryItem("much was told", ("m1",)),)
     script.then("consolidate", Consolidated(learned, history=told, sheet={}))
-    await channel.after_turn(None, [Message.user("listen"), Message.assistant("ok")])
+    said = [Message.user(fact) for fact in facts]
+    await channel.after_turn(None, [*said, Message.assistant("ok")])
     await channel.before_compaction()
 
 

@@ -2,7 +2,7 @@
 import { listen } from "./keys.js";
 
 if (document.querySelector("[data-file]")) await import("./channel.js");
-if (document.querySelector("[data-undo]")) await import("./change.js");
+if (document.querySelector("[data-undo], [data-take-in]")) await import("./change.js");
 if (document.getElementById("settle-problem")) await import("./conflicts.js");
 if (document.getElementById("transcript")) await import("./talk.js");
 if (document.querySelector("form[data-keep]")) await import("./playground.js");
