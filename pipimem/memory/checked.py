@@ -30,6 +30,8 @@ from pipimem.text.words.similarity import says_the_same
 _LINK = re.compile(r"(?:https?://|www\.)[^\s<>\"'“”，。；）)\]]+|[\w.+-]+@[\w-]+\.[\w.-]+")
 _LATIN = re.compile(r"[A-Za-z][A-Za-z'’]*")
 _SENTENCE_END = re.compile(r"[.!?:;“\"(\[—–-]\s*$")
+# A message of a person in an example of the prompt.
+_EXAMPLE_LINE = re.compile(r"\[\w+\] \d{4}-\d\d-\d\d \w{3} \d\d:\d\d (?P<speaker>[^:：(]+)[:：]")
 _POINTS = ".,;:!?'’/"
 # Of the letters of its sources so many are enough for a text in their script: a sentence in Chinese
 # may be about `useState` and little else.
@@ -302,16 +304,18 @@ def _no_names() -> frozenset[str]:
 @cache
 def _examples() -> tuple[str, ...]:
     """The texts of the answers that our prompt has as examples."""
-    return tuple(text for text, _ in _example_texts() if text)
+    return tuple(filter(None, _example_texts()))
 
 
 @cache
 def _example_names() -> frozenset[str]:
     """The speakers in the examples."""
-    return frozenset(_bare(speaker) for _, speaker in _example_texts() if speaker)
+    lines = resources.prompt("consolidate").splitlines()
+    speakers = (_EXAMPLE_LINE.match(line) for line in lines)
+    return frozenset(_bare(found["speaker"]) for found in speakers if found)
 
 
-def _example_texts() -> Iterator[tuple[str, str]]:
+def _example_texts() -> Iterator[str]:
     for line in resources.prompt("consolidate").splitlines():
         start = line.find('{"learned"')
         if start < 0:
@@ -321,4 +325,4 @@ def _example_texts() -> Iterator[tuple[str, str]]:
         except ValueError:
             continue
         items = [*answer.get("learned", ()), *answer.get("history", ())]
-        yield from ((str(item.get("text", "")), str(item.get("speaker", ""))) for item in items)
+        yield from (str(item.get("text", "")) for item in items)

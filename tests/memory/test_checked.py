@@ -46,8 +46,7 @@ def fact(text: str, source: str, speaker: str) -> Learned:
     [
         ("Ida is allergic to kiwi", "a2", "Ida", "Ida did not say its sources"),
         (
-            "Tom opened his own bike shop on 2026-05-02, with a red sign with a wheel that he "
-            "painted",
+            "Tom opened his own bike shop on 2026-05-02, after nine years at a bank",
             "a1",
             "Ida",
             "it is an example of the prompt",

@@ -46,7 +46,7 @@ def test_a_wish_is_explicit_however_sure_a_model_is_of_it() -> None:
         "Always include percentage changes when I ask about expense tracking, by category and month"
     )
     talk = {"m1": replace(SAID["m1"], content=text)}
-    item = Learned(Kind.WISH, text, ("m1",), necessity="medium", confidence=0.9)
+    item = Learned(Kind.WISH, text, ("m1",), necessity="medium", concluded=True)
     [add] = promoted((item,), notes_of(), talk, NOW).operations
     assert isinstance(add, Add)
     assert (add.kind, add.trust, add.probation_until) == (Kind.WISH, Trust.EXPLICIT, None)
@@ -55,7 +55,7 @@ def test_a_wish_is_explicit_however_sure_a_model_is_of_it() -> None:
 def test_health_is_written_for_good() -> None:
     """It stays what a model concluded, and is never on probation."""
     item = Learned(
-        Kind.HEALTH, "Dana is allergic to nuts", ("m1",), necessity="low", confidence=0.9
+        Kind.HEALTH, "Dana is allergic to nuts", ("m1",), necessity="low", concluded=True
     )
     [add] = promoted((item,), notes_of(), SAID, NOW).operations
     assert isinstance(add, Add)
@@ -75,7 +75,7 @@ def test_the_newest_wish_of_a_person_on_a_subject_holds(text: str, ended: list[s
     """Another person's stays, and so do wishes with a condition and wishes about other things."""
     notes = wishes()
     talk = {"m1": replace(SAID["m1"], content=text)}
-    item = Learned(Kind.WISH, text, ("m1",), "Dana", "high", 0.9, True)
+    item = Learned(Kind.WISH, text, ("m1",), "Dana", explicit=True)
     [operation] = promoted((item,), notes, talk, NOW).operations
     targets = operation.targets if isinstance(operation, Supersede) else ()
     found = [notes.find(target) for target in targets]
@@ -90,9 +90,8 @@ def test_what_a_person_typed_is_replaced_by_no_wish() -> None:
 
 def test_a_wish_that_stands_already_is_confirmed() -> None:
     """The same wish again makes no second entry."""
-    item = Learned(
-        Kind.WISH, "Dana (2026-03-12): answer in French", ("m1",), "Dana", "high", 0.9, True
-    )
+    text = "Dana (2026-03-12): answer in French"
+    item = Learned(Kind.WISH, text, ("m1",), "Dana", explicit=True)
     [operation] = promoted((item,), wishes(), SAID, NOW).operations
     assert isinstance(operation, Confirm)
 
