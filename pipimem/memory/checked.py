@@ -101,8 +101,10 @@ def checked(answer: Consolidated, task: Consolidate) -> tuple[Consolidated, tupl
         if line.weight:  # a quote of the rules
             history.append(line)
             continue
+        reason = _unsaid(line.text, sources, shown)
         # A line may sum up talk in two languages.
-        reason = _unsaid(line.text, sources, shown) or _other_language(line.text, (), shown)
+        if not reason and _other_language(line.text, sources, shown):
+            reason = _other_language(line.text, (), shown)
         if reason:
             left_out.append(_left_out(reason, line, sources))
         else:

@@ -51,6 +51,11 @@ _NEWEST_LEFT_OUT = (
 _CONSOLIDATE = "consolidate"
 
 
+def newest_change(rows: Rows) -> int:
+    """Return the number of the newest change, 0 where there is none."""
+    return int(rows.all("select coalesce(max(number), 0) from change")[0][0])
+
+
 def put_change(rows: Rows, change: ChangeRecord) -> None:
     """Write a change, and the texts that it leaves as the newest ones of their files."""
     detail = json_lines.line(encoded(change))

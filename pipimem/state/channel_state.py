@@ -29,6 +29,7 @@ from pipimem.state.change_rows import (
     changes_after,
     drop_left_out,
     left_out,
+    newest_change,
     newest_left_out,
     put_change,
     rename_texts,
@@ -179,7 +180,7 @@ class ChannelState:
         self._is_read, self._stamp = True, stamp
 
     def _read(self, rows: Rows | None) -> None:
-        newest = _newest(rows) if rows else 0
+        newest = newest_change(rows) if rows else 0
         if rows is None or newest == 0:
             ledger, self.is_lost = self.concluded()
             self._reset(ledger)
@@ -514,7 +515,7 @@ class ChannelState:
 
         Raises `LockLost` where it is not the one that was read.
         """
-        newest = _newest(rows)
+        newest = newest_change(rows)
         if newest == 0:
             self.texts.clear()
             self.heads = {}
@@ -595,7 +596,3 @@ def _ids_in(texts: Iterable[Sequence[int]]) -> set[int]:
         found.update(ids[head : len(ids) - tail])
         before = ids
     return found
-
-
-def _newest(rows: Rows) -> int:
-    return int(rows.all("select coalesce(max(number), 0) from change")[0][0])

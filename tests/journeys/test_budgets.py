@@ -53,14 +53,14 @@ def fitting_reply(request: ChatRequest) -> Reply:
     ids = _ID.findall(request.user)
     if "learned" in keys:
         learned = {
-            "kind": "fact", "text": f"Finding number {request.number} of the lantern survey", "sources": [ids[-1]],
-            "speaker": "Dana", "necessity": "high", "explicit": False, "replaces": [],
+            "kind": "fact", "text": f"Finding {'i' * request.number} of the lantern survey", "sources": [ids[-1]],
+            "speaker": "Dana", "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [{"text": f"the survey went on with {ids[-1]}", "sources": [ids[-1]]}]
         return said({"learned": [learned], "over": [], "title": "Survey", "history": history})
-    if "add" in keys:
-        line = {"list": "current_state", "text": f"step {request.number}"}
-        return said({"title": "Survey", "remove": [], "add": [line]})
+    if "current_state" in keys:
+        empty: dict[str, object] = {key: [] for key in keys}
+        return said({**empty, "title": "Survey", "current_state": [f"step {request.number}"]})
     if "merge" in keys:
         return said({"merge": [], "move": [], "drop": []})
     return said({"title": "Folded", "bullets": [{"text": "much was found", "sources": ids[:1]}]})
@@ -110,7 +110,7 @@ async def test_the_changes_tell_the_model_from_the_rules(
     told = actors(root)
     assert told[0] == "openai/m"
     assert told[-1] == "offline"
-    assert "Finding number" in read(root)
+    assert "Finding i" in read(root)
     assert "lamp 11" in read(root)
     assert server.billed.prompt + server.billed.completion <= 20_000
 
