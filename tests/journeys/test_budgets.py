@@ -54,7 +54,7 @@ def fitting_reply(request: ChatRequest) -> Reply:
     if "learned" in keys:
         learned = {
             "kind": "fact", "text": f"Finding {'i' * request.number} of the lantern survey", "sources": [ids[-1]],
-            "speaker": "Dana", "necessity": "high", "confidence": 0.95, "explicit": False, "replaces": [],
+            "speaker": "Dana", "necessity": "high", "explicit": False, "replaces": [],
         }  # fmt: skip
         history = [{"text": f"the survey went on with {ids[-1]}", "sources": [ids[-1]]}]
         return said({"learned": [learned], "over": [], "title": "Survey", "history": history})
