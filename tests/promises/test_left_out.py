@@ -8,8 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.promises.front_door import (
     Consolidate,
     Consolidated,
@@ -29,7 +27,6 @@ from tests.promises.rooms import ASYNCIO, context_with, opened
 from tests.promises.test_models import Model
 
 pytestmark = ASYNCIO
-LATER = pytest.mark.xfail(strict=True, reason="a later change: what is left out is listed")
 
 
 def lossy(task: Consolidate) -> Consolidated:
@@ -93,7 +90,6 @@ async def test_what_is_left_out_is_listed(workspace: Path) -> None:
     assert "heron" in note(workspace, "room")
 
 
-@LATER
 async def test_the_next_window_is_told_what_was_not_kept(workspace: Path) -> None:
     """A model hears of what its last answer lost: "not kept: … because …"."""
     asked: list[Consolidate] = []
