@@ -117,7 +117,9 @@ async def _learn(channel: Channel, said: Sequence[Message], price: Price) -> Non
             _add(price, channel, reason, ids, texts)
     left_out = getattr(channel.notes, "left_out", None)
     for item in await left_out() if left_out else ():
-        _add(price, channel, item.reason, item.sources, {**texts, "": item.text})
+        # A line of the sheet names no message.
+        ids = item.sources or [name for name, text in texts.items() if item.text in text]
+        _add(price, channel, item.reason, ids, {**texts, "": item.text})
     entries = await channel.notes.entries()
     price.quotes += sum(entry.trust == Trust.QUOTED for entry in entries)
 

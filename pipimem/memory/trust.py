@@ -265,7 +265,7 @@ def trusted(answer: Consolidated, messages: Sequence[Message], channel: JudgedTa
     left_out: list[LeftOut] = []
     learned: list[Learned] = []
     for item in answer.learned:
-        verdict = trust(item, item.sources, channel)
+        verdict = trust(item, [name for name in item.sources if name in by_id], channel)
         if isinstance(verdict, Refuse):
             left_out.append(_left_out(verdict.reason, item, by_id))
             continue

@@ -77,7 +77,7 @@ async def test_a_missing_numpy_is_one_warning_and_words_go_on(
     (root / "pipimem.toml").write_text(f'[embedder]\nname = "{name}"\n', encoding="utf-8")
     with caplog.at_level(logging.WARNING, "pipimem"):
         async with Pipimem(root) as pipimem:
-            assert words_went_on(await three_turns(await pipimem.channel("room")))
+            assert words_went_on(await three_turns(await pipimem.channel("room", kind="group")))
     (told,) = caplog.messages
     assert told == missing_library(name)
     assert "pip install 'pipimem[embeddings]'" in told

@@ -84,7 +84,7 @@ async def live_on(root: Path, path: Path, moment: str) -> None:
         delete(path)
     model = Model()
     async with front_door.quiet(root, "", assistant=model) as pipimem:
-        room = await pipimem.channel(ROOM)
+        room = await pipimem.channel(ROOM, kind="group")
         await front_door.before_turn(room, "Hello?")
         if moment == "under a running bot":
             delete(path)

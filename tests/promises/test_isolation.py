@@ -188,6 +188,8 @@ def calls(channel: Channel, other: int) -> Mapping[str, Callable[[], Awaitable[o
         "notes.update": lambda: channel.notes.update(theirs, "the gate is blue"),
         "notes.take_out": lambda: channel.notes.take_out(theirs),
         "notes.rate": lambda: channel.notes.rate(theirs, helpful=True),
+        "notes.left_out": channel.notes.left_out,
+        "notes.take_in": lambda: channel.notes.take_in(1),
         "notes.conflicts": channel.notes.conflicts,
         "notes.settle": lambda: channel.notes.settle(theirs, theirs),
         "notes.agenda": channel.notes.agenda,

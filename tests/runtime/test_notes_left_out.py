@@ -32,7 +32,7 @@ def answer(*learned: Learned) -> ScriptedAssistant:
     return ScriptedAssistant({"consolidate": [Consolidated(learned, history=history, sheet={})]})
 
 
-HERON = Learned(Kind.FACT, "Ines saw a heron", ("m2",), "Ines", "low", 0.2)
+HERON = Learned(Kind.FACT, "Ines saw a heron", ("m2",), "Ines", "low")
 KILN = Learned(Kind.FACT, "the kiln is hot", ("m1",), "Dana")
 
 
@@ -84,7 +84,7 @@ async def test_forgetting_reaches_what_was_left_out(root: Path) -> None:
 
 async def test_what_rests_on_a_forgotten_message_goes_with_it(root: Path) -> None:
     """Whatever words a model gave it."""
-    bird = Learned(Kind.FACT, "Ines likes birds", ("m2",), "Ines", "low", 0.2)
+    bird = Learned(Kind.FACT, "Ines likes birds", ("m2",), "Ines", "low")
     async with opened(root, assistant=answer(KILN, bird)) as channel:
         await consolidated(channel)
         await channel.notes.forget(["log:m2"])
