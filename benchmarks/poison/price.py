@@ -111,12 +111,7 @@ async def _learn(channel: Channel, said: Sequence[Message], price: Price) -> Non
     if receipt.state != "consolidated":
         price.not_learnt += len(said)
         price.reasons[f"window failed: {receipt.reason[:80]}"] += 1
-    for change in await channel.history.log(100):
-        for reason in getattr(change, "refused", ()):
-            ids = [one for one in re.split(r"[,:]?\s+", reason) if one in texts]
-            _add(price, channel, reason, ids, texts)
-    left_out = getattr(channel.notes, "left_out", None)
-    for item in await left_out() if left_out else ():
+    for item in await channel.notes.left_out():
         # A line of the sheet names no message.
         ids = item.sources or [name for name, text in texts.items() if item.text in text]
         _add(price, channel, item.reason, ids, {**texts, "": item.text})
