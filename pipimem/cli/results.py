@@ -42,7 +42,7 @@ def hit_json(hit: Candidate | SearchHit, rank: int) -> dict[str, object]:
     return {
         "rank": rank,
         "id": plain_id(item),
-        **fields(item, "source", "section"),
+        **fields(item, "source", "section", "speaker"),
         "score": round(hit.score, 6),
         "content": redacted(item.text),
         "when": item.time if item.by_day else item.when,

@@ -21,7 +21,7 @@ from pipimem.recall.transcript.hits import (
     is_clear,
     thread_around,
 )
-from pipimem.recall.transcript.passages import excerpt, headed
+from pipimem.recall.transcript.excerpts import excerpt, headed, passage_text
 from pipimem.recall.transcript.rank import search
 from pipimem.runtime.transcript_recall import Report, TranscriptSearch, no_progress
 from pipimem.runtime.vocabulary import Vocabulary
@@ -146,7 +146,9 @@ class SearchService:
         self, channel: str, query: str, count: int, filters: Filters
     ) -> list[SearchHit]:
         """What was said to a question, best first, each with its copies."""
-        return self._with_excerpts(query, self.hit_groups(channel, query, count, filters))
+        return self._with_excerpts(
+            channel, query, self.hit_groups(channel, query, count, filters)
+        )
 
     def hits_with_thread(
         self, channel: str, query: str, count: int, filters: Filters
@@ -157,15 +159,27 @@ class SearchService:
         around: tuple[Item, ...] = ()
         if hits and self.is_clear(channel, hits):
             around = self.around(channel, hits[0].slot, _BEFORE, _AFTER)
-        return self._with_excerpts(query, groups), around
+        return self._with_excerpts(channel, query, groups), around
 
     def ranked(
         self, channel: str, query: str, count: int, filters: Filters
     ) -> tuple[SearchHit, ...]:
         """The best messages by their scores alone, copies too; they have no excerpts."""
         found = self.found(channel, query, count, filters)
-        items = masked_items([hit.item for hit in found], self.own)
-        return tuple(SearchHit(item, hit.score, "") for item, hit in zip(items, found, strict=True))
+        return tuple(
+            SearchHit(item, hit.score, "")
+            for item, hit in zip(self._passages(channel, found), found, strict=True)
+        )
+
+    def _passages(self, channel: str, hits: Sequence[Hit]) -> list[Item]:
+        """Return the masked messages of hits, of a long one its best passage."""
+        firsts = self._searches[channel].index.firsts
+        numbers = [hit.passage - firsts[hit.slot] for hit in hits]
+        items = masked_items([hit.item for hit in hits], self.own)
+        return [
+            replace(item, text=passage_text(item.text, number))
+            for item, number in zip(items, numbers, strict=True)
+        ]
 
     def extent(self, channel: str) -> TalkExtent:
         """Who spoke in a channel, and on which days."""
@@ -173,8 +187,10 @@ class SearchService:
         speakers = tuple(filter(None, index.speakers))
         return TalkExtent(speakers, index.oldest_day, index.newest_day)
 
-    def _with_excerpts(self, query: str, groups: Sequence[HitGroup]) -> list[SearchHit]:
-        items = masked_items([group.hit.item for group in groups], self.own)
+    def _with_excerpts(
+        self, channel: str, query: str, groups: Sequence[HitGroup]
+    ) -> list[SearchHit]:
+        items = self._passages(channel, [group.hit for group in groups])
         texts = self._excerpts(query, items)
         return [
             SearchHit(item, group.hit.score, text, tuple(hit.item.id for hit in group.again))

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipimem.recall.phrases import weak_words
+from pipimem.notes.message import Role
+from pipimem.recall.phrases import says, weak_words
 from pipimem.recall.postings import pairs
 from pipimem.recall.query import both_ends
 from pipimem.recall.scoring import Term
@@ -28,6 +29,8 @@ from pipimem.text.word_lists import stop_words
 
 # What a word counts that a misspelt one may mean.
 _MISSPELT = 0.75
+# What a word counts that is common in any talk.
+_COMMON = 0.75
 # A given name alone names a person; shorter ones are words.
 _SHORTEST_NAME = 3
 
@@ -44,6 +47,7 @@ class TranscriptQuery(Struct, frozen=True):
     """What to look for in a transcript.
 
     `people` are numbers of the index's speakers, `only_people` says that it is nothing but them.
+    In a talk with a bot, `answered_by` is the role in which the answer was most likely said.
     """
 
     groups: tuple[Group, ...]
@@ -51,6 +55,7 @@ class TranscriptQuery(Struct, frozen=True):
     spans: tuple[Span, ...] = ()
     wanted: Shape = SHAPELESS
     only_people: bool = False
+    answered_by: Role | None = None
 
 
 def query_of(
@@ -76,7 +81,16 @@ def query_of(
     terms = [(term, 1.0) for term in synonyms.added(asked)]
     terms += [(Term(gram), formula.pairs) for gram in dict.fromkeys(pairs(bag))]
     groups = _groups(terms, index, said)
-    return TranscriptQuery(tuple(groups), people, spans, wanted(text), only_people)
+    return TranscriptQuery(
+        tuple(groups), people, spans, wanted(text), only_people, _answered_by(text)
+    )
+
+
+def _answered_by(text: str) -> Role | None:
+    """Return who a question asks about: the bot if it asks what "you" said; None for a summary."""
+    if says("summary", text):
+        return None
+    return "assistant" if says("said by the listener", text) else "user"
 
 
 def of_person(query: TranscriptQuery, index: TranscriptIndex, name: str) -> TranscriptQuery:
@@ -93,7 +107,9 @@ def _words_of(people: Iterable[int], index: TranscriptIndex) -> frozenset[str]:
 def _groups(
     terms: Iterable[tuple[Term, float]], index: TranscriptIndex, said: Collection[str]
 ) -> Iterator[Group]:
+    common = weak_words("common")
     for term, weight in terms:
+        weight *= _COMMON if term.word in common else 1.0
         yield Group(term.word, weight, tuple(_members(term, index, said)))
 
 

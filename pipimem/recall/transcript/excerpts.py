@@ -19,9 +19,10 @@ from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
-from pipimem.recall.transcript.rank import blocks_between, blocks_to_weigh, weighed
+from pipimem.recall.transcript.rank import Weighed, blocks_between, blocks_to_weigh, weighed
 from pipimem.recall.transcript.transcript_index import FORMULA, Shape, TranscriptIndex, between
 from pipimem.text.dates import without_days
+from pipimem.text.passages import passages
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
 from pipimem.text.talk.asking import off_the_record
@@ -50,6 +51,15 @@ def excerpt(text: str, wanted: Collection[str], words: Words, times: int = 1) ->
     if len(text) - start < room // 2:
         start = max(0, len(text) - room)
     return (ELLIPSIS if start else "") + clipped(text[start:], room)
+
+
+def passage_text(text: str, number: int) -> str:
+    """Return a passage of a text under its heading, by its number in the text.
+
+    A text that was shortened since it was indexed may have fewer: then it is the last.
+    """
+    found = passages(text)
+    return found[min(number, len(found) - 1)].headed
 
 
 def headed(item: Item, text: str) -> str:
@@ -89,10 +99,6 @@ _ASKED_BEFORE, _ASKED_AFTER = 2, 3
 _LONGEST_FILLER = 160
 _SIGNS = Pattern(r"[\W_]+")
 
-Weighed = tuple[int, Sequence[Part]]
-"""The slot of a message and what speaks for it."""
-
-
 class Quotable:
     """Says whether a slot lies from `first` up to `before`, and is no tool's output."""
 
@@ -107,11 +113,11 @@ class Quotable:
 def best(index: TranscriptIndex, asked: TranscriptQuery, quotable: Quotable) -> Sequence[Weighed]:
     """The messages that may be quoted and say most about what is asked, best first."""
     if quotable.before - quotable.first <= _FEW:
-        blocks = blocks_between(quotable.first, quotable.before)
+        blocks = blocks_between(index, quotable.first, quotable.before)
     else:
         blocks = blocks_to_weigh(index, asked, FORMULA, None, _EFFORT)
     found = weighed(index, asked, _LOOKED_AT, FORMULA, blocks, quotable)
-    return [pair for pair in found if not is_off_the_record(index, pair[0])]
+    return [hit for hit in found if not is_off_the_record(index, hit.slot)]
 
 
 def is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
@@ -192,7 +198,7 @@ _QUESTION_MARKS = ("?", "？")
 _OF_THAT_DAY = "on that day"
 
 
-class Room(Struct, frozen=True):
+class ExcerptLimits(Struct, frozen=True):
     """What may be shown: messages before the slot `before`, as many as the `budget` has room for.
 
     What is shown is taken off the budget. `shown` are ids that are not shown again, `known` texts
@@ -220,10 +226,10 @@ class Room(Struct, frozen=True):
         return not set(words.words(item.text)) <= set(words.words(instead))
 
 
-def passages(
+def excerpts(
     index: TranscriptIndex,
     query: Query,
-    room: Room,
+    room: ExcerptLimits,
     *,
     now: datetime,
     synonyms: Synonyms = NO_SYNONYMS,
@@ -248,7 +254,7 @@ def _answering(
     index: TranscriptIndex,
     query: Query,
     asked: TranscriptQuery,
-    room: Room,
+    room: ExcerptLimits,
     weights: Mapping[str, float],
     text: str,
 ) -> Sequence[Weighed]:
@@ -256,7 +262,7 @@ def _answering(
     is_general = not asked.people and query.is_general()
     if not is_general:
         found = best(index, asked, Quotable(index, 0, room.before))
-        if any(_is_answer(parts, weights, text, asked) for _, parts in found[:_WITH_NEIGHBOURS]):
+        if any(_is_answer(hit.parts, weights, text, asked) for hit in found[:_WITH_NEIGHBOURS]):
             return found
     if room.learnt is None or not _asks_by_form(text):
         return ()
@@ -278,18 +284,19 @@ def _sharing(
     """
     groups = [group for group in asked.groups if group.name in weights]
     found: list[Weighed] = []
-    for slot, _ in best(index, asked, quotable):
-        own = ((group.name, _own_share(index, group, slot)) for group in groups)
+    for hit in best(index, asked, quotable):
+        own = ((group.name, _own_share(index, group, hit.slot)) for group in groups)
         parts = [Part(name, weights[name] * share) for name, share in own if share]
         if len(parts) >= least and scored(parts) >= FLOOR:
-            found.append((slot, parts))
-    return sorted(found, key=lambda pair: -scored(pair[1]))
+            found.append(hit._replace(parts=parts))
+    return sorted(found, key=lambda hit: -scored(hit.parts))
 
 
 def _own_share(index: TranscriptIndex, group: Group, slot: int) -> float:
     """How much of a group's word stands in a message: 1 for the word itself, less for others."""
-    shares = (share for word, share in group.members if between(index.places(word), slot, slot + 1))
-    return max(shares, default=0.0)
+    own = index.passages_of(slot)
+    words = ((share, index.places(word)) for word, share in group.members)
+    return max((share for share, at in words if between(at, own.start, own.stop)), default=0.0)
 
 
 def _asks_by_form(text: str) -> bool:
@@ -340,7 +347,7 @@ def _weight(index: TranscriptIndex, group: Group) -> float:
     """The rarity of a thing in the transcript; 1 for one nobody said."""
     spreads = [len(index.places(word)) for word, _ in group.members]
     spread = spreads[0] or min(filter(None, spreads), default=0)
-    return rarity(spread, len(index)) if spread else 1.0
+    return rarity(spread, len(index.owners)) if spread else 1.0
 
 
 def _is_answer(
@@ -361,7 +368,7 @@ def _is_answer(
 def _fitting(
     index: TranscriptIndex,
     found: Sequence[Weighed],
-    room: Room,
+    room: ExcerptLimits,
     wanted: Collection[str],
     asked: str,
 ) -> tuple[Item, ...]:
@@ -369,15 +376,17 @@ def _fitting(
 
     What says nothing beyond what is `asked` is left out.
     """
-    lowest = _SHARE_OF_BEST * scored(found[0][1])
-    hits = [slot for slot, parts in found if scored(parts) >= lowest]
+    lowest = _SHARE_OF_BEST * scored(found[0].parts)
+    hits = {hit.slot: hit.passage for hit in found if scored(hit.parts) >= lowest}
     spared = room.budget.tokens - _MOST_TOKENS
     days: set[str] = set()
     chosen: dict[int, Item] = {}
-    for slot in _showable(index, hits, room):
+    for slot in _showable(index, list(hits), room):
         if slot in chosen:
             continue
         item = index.item(slot)
+        if slot in hits:
+            item = replace(item, text=passage_text(item.text, hits[slot] - index.firsts[slot]))
         if is_filler(item.text, asked, index.words):
             continue
         item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
@@ -388,7 +397,7 @@ def _fitting(
     return tuple(chosen[slot] for slot in sorted(chosen))
 
 
-def _showable(index: TranscriptIndex, hits: Sequence[int], room: Room) -> Iterator[int]:
+def _showable(index: TranscriptIndex, hits: Sequence[int], room: ExcerptLimits) -> Iterator[int]:
     """The hits and their neighbours, as far as they may be quoted and nobody reworded them."""
     quotable = Quotable(index, 0, room.before)
     for slot in _with_neighbours(index, hits):

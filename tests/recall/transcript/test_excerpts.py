@@ -11,7 +11,7 @@ from pipimem.recall.budget import BlockBudget, context_block
 from pipimem.recall.items import Item, message_item
 from pipimem.recall.query import refined
 from pipimem.recall.synonyms import common
-from pipimem.recall.transcript.passages import Room, passages
+from pipimem.recall.transcript.excerpts import ExcerptLimits, excerpts
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.token_count import estimate
 from pipimem.text.words.index_words import Words
@@ -59,7 +59,7 @@ def asked(
     """What is shown for a question with all the room there is."""
     query = refined(text, index.words, now=NOW, synonyms=SYNONYMS)
     whole = {"before": len(index), "budget": BlockBudget(max_chars, max_tokens)} | room
-    return passages(index, query, Room(**whole), now=NOW, synonyms=SYNONYMS)  # type: ignore[arg-type]
+    return excerpts(index, query, ExcerptLimits(**whole), now=NOW, synonyms=SYNONYMS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_what_the_asker_said_before_is_found_by_who_asks(talk: TranscriptIndex) 
     """The question is of a person, as if their name stood in it."""
     question = "which machine did I say makes our tea at the office?"
     query = refined(question, talk.words, now=NOW, speaker="Dana", synonyms=SYNONYMS)
-    room = Room(len(talk), BlockBudget(5_000, 700))
-    found = passages(talk, query, room, now=NOW, synonyms=SYNONYMS)
+    room = ExcerptLimits(len(talk), BlockBudget(5_000, 700))
+    found = excerpts(talk, query, room, now=NOW, synonyms=SYNONYMS)
     assert any("kettle" in item.text for item in found)
     assert not any("kettle" in item.text for item in asked(talk, question))
 
