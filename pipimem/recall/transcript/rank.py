@@ -41,7 +41,7 @@ _MOST_PLACES = 12_000
 _NEWEST = 256
 # Of so many messages, the best by a sum of their own words and their neighbours', the words are
 # taken one by one.
-_CANDIDATES = 64
+_CANDIDATES = 32
 
 
 class Blocks(Struct, frozen=True):
@@ -289,15 +289,17 @@ class _Scores:
         self._brevities: dict[int, float] = {}
 
     def rough(self) -> Mapping[int, float]:
-        """Return about what each message counts, its neighbours' words as a sum."""
+        """Return about what each message counts: its own words and those just before and after."""
         totals = dict(self._best)
         get, threads, formula = totals.get, self._index.threads, self._formula
-        chains = ((threads.after, formula.before), (threads.before, formula.after))
+        before, after = formula.before[0], formula.after[0]
         for slot, value in self._best.items():
             value *= self._brevity(slot)
-            for following, shares in chains:
-                for neighbour, share in _chained(slot, following, shares):
-                    totals[neighbour] = get(neighbour, 0.0) + share * value
+            following, earlier = threads.after[slot], threads.before[slot]
+            if following != END:
+                totals[following] = get(following, 0.0) + before * value
+            if earlier != END:
+                totals[earlier] = get(earlier, 0.0) + after * value
         for slot in self._days:
             totals[slot] = get(slot, 0.0) + self._formula.date
         if self._query.people:
@@ -313,17 +315,11 @@ class _Scores:
         """Return a message with its addends by name; pairs of characters are one."""
         number = self._passage.get(slot, self._index.firsts[slot])
         near = self._neighbours(slot)
-        rise, norm = self._formula.saturation + 1, self._norm(number)
         parts: dict[str, float] = {}
         for group in self._groups:
-            count = group.passages.get(number, 0.0)
-            counts = group.messages
-            for neighbour, share in near:
-                if neighbour in counts:
-                    count += share * counts[neighbour]
-            if count:
+            value = self._impact(group, number, near)
+            if value:
                 name = "pairs of characters" if group.name.startswith(GRAM) else group.name
-                value = group.scale * count * rise / (count + norm)
                 parts[name] = parts.get(name, 0.0) + value
         if slot in self._days:
             parts["on that day"] = self._formula.date
@@ -331,19 +327,42 @@ class _Scores:
             parts["said by whom is named"] = self._formula.person
         return Weighed(slot, number, [Part(name, value) for name, value in parts.items()])
 
-    def _norm(self, number: int) -> float:
-        return self._fixed + self._by_length * self._index.lengths[number]
+    def _impact(self, group: _GroupCounts, number: int, near: Sequence[tuple[int, float]]) -> float:
+        """Return what a word counts in a passage with the messages `near` it.
+
+        What has it from neighbours alone comes behind each neighbour.
+        """
+        own = count = group.passages.get(number, 0.0)
+        counts = group.messages
+        borrowed: list[int] = []
+        for slot, share in near:
+            if slot in counts:
+                count += share * counts[slot]
+                borrowed.append(slot)
+        if own or not borrowed:
+            return group.scale * self._saturated(count, number) if count else 0.0
+        theirs = max([self._saturated(counts[slot], self._passage[slot]) for slot in borrowed])
+        most = min(self._formula.borrowed * theirs, self._saturated(count, number))
+        return group.scale * most
+
+    def _saturated(self, count: float, number: int) -> float:
+        """Return BM25's saturated count for a passage of that length."""
+        norm = self._fixed + self._by_length * self._index.lengths[number]
+        return count * (self._formula.saturation + 1) / (count + norm)
 
     def _neighbours(self, slot: int) -> list[tuple[int, float]]:
         """Return the messages around one in its thread, with what their words count in it."""
         threads, formula = self._index.threads, self._formula
-        chains = ((threads.before, formula.before), (threads.after, formula.after))
-        return [
-            (neighbour, share * self._brevity(neighbour))
-            for following, shares in chains
-            for neighbour, share in _chained(slot, following, shares)
-            if neighbour in self._best
-        ]
+        found: list[tuple[int, float]] = []
+        for following, shares in ((threads.before, formula.before), (threads.after, formula.after)):
+            neighbour = slot
+            for share in shares:
+                neighbour = following[neighbour]
+                if neighbour == END:
+                    break
+                if neighbour in self._best:
+                    found.append((neighbour, share * self._brevity(neighbour)))
+        return found
 
     def _brevity(self, slot: int) -> float:
         """Return 1 for a message of usual length; of a longer one each word says less."""
@@ -395,14 +414,3 @@ class _Scores:
             for slots in self._index.within(span.start, span.end):
                 numbers = self._blocks.of([self._index.firsts[slot] for slot in slots])
                 yield [self._index.owners[number] for number in numbers]
-
-
-def _chained(
-    slot: int, following: Sequence[int], shares: Iterable[float]
-) -> Iterator[tuple[int, float]]:
-    """Yield the messages that follow one in a chain, the nearest first, each with its share."""
-    for share in shares:
-        slot = following[slot]
-        if slot == END:
-            return
-        yield slot, share

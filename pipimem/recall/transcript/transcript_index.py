@@ -47,6 +47,8 @@ class Formula(Struct, frozen=True):
     """What a word counts that stands one, two, three messages later."""
     brevity: float = 1.2
     """How much less a neighbour's words count for each mean passage that it is longer than one."""
+    borrowed: float = 0.9
+    """The most a word counts that only a neighbour has, against that neighbour."""
     pairs: float = 0.45
     """Two Chinese characters next to each other, against a word.
 
