@@ -20,7 +20,13 @@ from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
 from pipimem.recall.transcript.rank import Weighed, blocks_between, blocks_to_weigh, weighed
-from pipimem.recall.transcript.transcript_index import FORMULA, Shape, TranscriptIndex, between
+from pipimem.recall.transcript.transcript_index import (
+    FORMULA,
+    LONGEST_FILLER,
+    Shape,
+    TranscriptIndex,
+    between,
+)
 from pipimem.text.dates import without_days
 from pipimem.text.passages import passages
 from pipimem.text.patterns import Pattern
@@ -95,8 +101,6 @@ _EFFORT = 0.3
 _FEW = 100
 # Between what somebody said and "don't note that" others may speak.
 _ASKED_BEFORE, _ASKED_AFTER = 2, 3
-# Whoever writes more says something.
-_LONGEST_FILLER = 160
 _SIGNS = Pattern(r"[\W_]+")
 
 class Quotable:
@@ -147,7 +151,7 @@ def is_filler(text: str, asked: str, words: Words) -> bool:
 
     "yes", "no" and a negated sentence answer; so does a statement in the question's own words.
     """
-    if len(text) > _LONGEST_FILLER:
+    if len(text) > LONGEST_FILLER:
         return False
     left = phrases("acknowledging").sub(" ", text.lower())
     if phrases("yes or no").search(left):

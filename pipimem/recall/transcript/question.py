@@ -29,8 +29,6 @@ from pipimem.text.word_lists import stop_words
 
 # What a word counts that a misspelt one may mean.
 _MISSPELT = 0.75
-# What a word counts that is common in any talk.
-_COMMON = 0.75
 # A given name alone names a person; shorter ones are words.
 _SHORTEST_NAME = 3
 
@@ -80,7 +78,7 @@ def query_of(
     asked = [Term(word, written=written.get(word, "")) for word in words]
     terms = [(term, 1.0) for term in synonyms.added(asked)]
     terms += [(Term(gram), formula.pairs) for gram in dict.fromkeys(pairs(bag))]
-    groups = _groups(terms, index, said)
+    groups = _groups(terms, index, said, formula)
     return TranscriptQuery(
         tuple(groups), people, spans, wanted(text), only_people, _answered_by(text)
     )
@@ -105,11 +103,14 @@ def _words_of(people: Iterable[int], index: TranscriptIndex) -> frozenset[str]:
 
 
 def _groups(
-    terms: Iterable[tuple[Term, float]], index: TranscriptIndex, said: Collection[str]
+    terms: Iterable[tuple[Term, float]],
+    index: TranscriptIndex,
+    said: Collection[str],
+    formula: Formula,
 ) -> Iterator[Group]:
     common = weak_words("common")
     for term, weight in terms:
-        weight *= _COMMON if term.word in common else 1.0
+        weight *= formula.common if term.word in common else 1.0
         yield Group(term.word, weight, tuple(_members(term, index, said)))
 
 

@@ -137,6 +137,7 @@ def _count_places(evidence: tuple[float, Sequence[int]]) -> int:
 
 
 _SHAPES = (Shape.TIME, Shape.NUMBER, Shape.NAME)
+_QUESTION = int(Shape.QUESTION)
 
 
 def spoken_by_or_to(
@@ -155,7 +156,11 @@ class Boosts:
         days = (index.within(span.start, span.end) for span in query.spans)
         self._dated = frozenset(chain.from_iterable(chain.from_iterable(days)))
         bonuses = zip(_SHAPES, (formula.time, formula.number, formula.name), strict=True)
-        self._wanted = {shape: bonus for shape, bonus in bonuses if shape & query.wanted}
+        self._wanted = {
+            int(shape): (f"has a {str(shape.name).lower()}", bonus)
+            for shape, bonus in bonuses
+            if shape & query.wanted
+        }
         # There are 32 shapes, and a thousand messages to weigh.
         shapes = range(1 << len(Shape))
         self._by_shape = [1 + sum(bonus for _, bonus in self._shape(shape)) for shape in shapes]
@@ -195,11 +200,11 @@ class Boosts:
         return frozenset(spoken_by_or_to(self._index, self._people, slots) if self._people else ())
 
     def _shape(self, shape: int) -> Iterator[tuple[str, float]]:
-        if shape & Shape.QUESTION:
+        if shape & _QUESTION:
             yield "only asks", -self._formula.question
         for wanted, bonus in self._wanted.items():
             if shape & wanted:
-                yield f"has a {str(wanted.name).lower()}", bonus
+                yield bonus
 
 
 class Weighed(NamedTuple):
@@ -392,7 +397,7 @@ class _Scores:
             weight = share * (min(1.0, rare / highest) if highest else 1.0)
             for number in self._blocks.of(places):
                 counts[number] = get(number, 0.0) + weight
-        scale = group.weight * highest
+        scale = group.weight * highest**self._formula.rarity
         return _GroupCounts(group.name, scale, counts, self._added(counts, scale))
 
     def _added(self, counts: Mapping[int, float], scale: float) -> Mapping[int, float]:

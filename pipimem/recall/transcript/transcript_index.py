@@ -38,7 +38,11 @@ class Formula(Struct, frozen=True):
     """BM25's k1."""
     length: float = 0.35
     """BM25's b, against the mean length of the talk's passages."""
-    before: tuple[float, ...] = (0.7, 0.25, 0.1)
+    rarity: float = 0.9
+    """The power of a word's IDF that it counts: in long talk the rarest word is no whole answer."""
+    common: float = 0.75
+    """What a word counts that is common in any talk."""
+    before: tuple[float, ...] = (0.75, 0.25, 0.15)
     """What a word counts that stands one, two, three messages earlier.
 
     What was asked belongs to the answer.
@@ -54,19 +58,19 @@ class Formula(Struct, frozen=True):
 
     They find what was cut differently.
     """
-    date: float = 0.6
+    date: float = 0.7
     """A message of the day that is asked for, by itself."""
-    dated: float = 0.6
+    dated: float = 0.9
     """… and what its words count more."""
-    person: float = 0.25
+    person: float = 0.3
     """A message of the person that is named, once it shares a word."""
-    spoken: float = 0.75
+    spoken: float = 0.6
     """… and what its words count more."""
-    of_role: Mapping[Role, float] = MappingProxyType({"user": 1.2, "assistant": 0.1})
+    of_role: Mapping[Role, float] = MappingProxyType({"user": 1.4, "assistant": 0.3})
     """What the words count more of the person in a talk with a bot, or of the bot if asked for."""
-    question: float = 0.2
+    question: float = 0.3
     """What the words of a message that only asks count less: the answer is elsewhere."""
-    time: float = 0.25
+    time: float = 0.35
     """What they count more where the question asks when and the message names a time."""
     number: float = 0.15
     """… how many, and it has a number."""
@@ -179,10 +183,14 @@ _ASKS_A_NAME = Pattern(
 )
 
 
+# Who writes more says something, and does not only ask or acknowledge.
+LONGEST_FILLER = 160
+
+
 def shape_of(text: str) -> Shape:
     """What a message has that a question may want, and whether it may ask not to be noted."""
     shape = SHAPELESS
-    if text.rstrip().endswith(("?", "？")):
+    if len(text) <= LONGEST_FILLER and text.rstrip().endswith(("?", "？")):
         shape |= Shape.QUESTION
     if NAMES_A_TIME().search(text) or _RELATIVE().search(text):
         shape |= Shape.TIME
