@@ -294,17 +294,19 @@ class _Scores:
         self._brevities: dict[int, float] = {}
 
     def rough(self) -> Mapping[int, float]:
-        """Return about what each message counts: its own words and those just before and after."""
+        """Return about what each message counts: its own words, and those of its best neighbours."""
         totals = dict(self._best)
         get, threads, formula = totals.get, self._index.threads, self._formula
-        before, after = formula.before[0], formula.after[0]
-        for slot, value in self._best.items():
-            value *= self._brevity(slot)
-            following, earlier = threads.after[slot], threads.before[slot]
-            if following != END:
-                totals[following] = get(following, 0.0) + before * value
-            if earlier != END:
-                totals[earlier] = get(earlier, 0.0) + after * value
+        chains = ((threads.after, formula.before), (threads.before, formula.after))
+        for slot in heapq.nlargest(2 * _CANDIDATES, self._best, key=self._best.__getitem__):
+            value = self._best[slot] * self._brevity(slot)
+            for following, shares in chains:
+                neighbour = slot
+                for share in shares:
+                    neighbour = following[neighbour]
+                    if neighbour == END:
+                        break
+                    totals[neighbour] = get(neighbour, 0.0) + share * value
         for slot in self._days:
             totals[slot] = get(slot, 0.0) + self._formula.date
         if self._query.people:
