@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from pipimem.notes.message import Message
 from pipimem.recall.budget import NAME_CHARS, BlockBudget
+from pipimem.recall.coverage import QuestionWords, question_words
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import asks, phrases, says, weak_words
 from pipimem.recall.postings import rarity
@@ -197,6 +198,11 @@ _LINES = 3
 _MOST_TOKENS = 490
 _DAY_TOKENS = 14
 
+# So many of the best messages may hold all words of a question.
+_MAY_HOLD_ALL = 5
+# A longer text without a verb of asking tells something.
+_LONGEST_PHRASE = 30
+_SENTENCE_SIGNS = Pattern(r"[.。!！,，;；~～\n]")
 _SENTENCE = Pattern(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|\Z)")
 _QUESTION_MARKS = ("?", "？")
 _OF_THAT_DAY = "on that day"
@@ -244,14 +250,48 @@ def excerpts(
     best message holds too little of the question. Of what no entry was made of yet less is enough.
     """
     text = "" if query.silent else _asking(query.text)
-    if not text:
+    is_phrase = not text and not query.silent and _is_phrase(query.text)
+    if not text and not is_phrase:
         return ()
+    text = text or query.text
     asked = query_of(text, index, now=now, synonyms=synonyms, formula=FORMULA)
     if query.asks_who:
         asked = of_person(asked, index, query.speaker)
     weights = _weights(index, text, asked, now)
-    found = _answering(index, query, asked, room, weights, text) if weights else ()
+    found: Sequence[Weighed] = ()
+    if weights and not is_phrase:
+        found = _answering(index, query, asked, room, weights, text)
+    if not found and not query.is_general():
+        found = _holding_all(index, asked, room, text)
     return _fitting(index, found, room, weights, text) if found else ()
+
+
+def _holding_all(
+    index: TranscriptIndex, asked: TranscriptQuery, room: ExcerptLimits, text: str
+) -> Sequence[Weighed]:
+    """Return the best messages whose own words, or passage, hold all that a question names."""
+    named = question_words(text, index.words)
+    if not (named.runs or named.words):
+        return ()
+    return [
+        hit
+        for hit in best(index, asked, Quotable(index, 0, room.before))[:_MAY_HOLD_ALL]
+        if _holds_all(index, hit, named, text)
+    ]
+
+
+def _holds_all(index: TranscriptIndex, hit: Weighed, named: QuestionWords, text: str) -> bool:
+    said = passage_text(index.item(hit.slot).text, hit.passage - index.firsts[hit.slot])
+    if is_filler(said, text, index.words):
+        return False
+    return named.all_stand_in(said, index.words.words(said), index.words)
+
+
+def _is_phrase(text: str) -> bool:
+    """Return whether a text is a few words that name a thing ("发票抬头") and tell nothing."""
+    text = text.strip()
+    is_short = len(text) <= _LONGEST_PHRASE and not _SENTENCE_SIGNS().search(text)
+    return is_short and not asks(text) and not says("telling", text)
 
 
 def _answering(
