@@ -45,13 +45,23 @@ class QuestionWords(Struct, frozen=True):
 def question_words(question: str, words: Words) -> QuestionWords:
     """Return what a question names; nothing if it is long, or names only what all speak of."""
     common = weak_words("common", "asking")
-    text = _common_runs().sub(" ", phrases("asked for").sub(" ", _folded(question)))
+    text = phrases("asked for").sub(" ", _common_runs().sub(" ", _folded(question)))
     runs = tuple(run for run in _HAN_RUN().findall(text) if run not in common)
     others = frozenset(words.words(_HAN_RUN().sub(" ", text))) - common
     things = [thing for thing in (*runs, *others) if len(thing) >= _SHORTEST]
     if not things or len(runs) + len(others) > _MOST_WORDS:
         return QuestionWords((), frozenset())
     return QuestionWords(runs, others)
+
+
+def is_noun_phrase(text: str, words: Words) -> bool:
+    """Return whether a text is two words or a few more, all of which mean something: 发票抬头."""
+    found = words.words(text)
+    if not 1 < len(found) <= _MOST_WORDS:
+        return False
+    han = sum(map(len, _HAN_RUN().findall(text)))
+    others = _HAN_RUN().sub(" ", text).split()
+    return sum(map(len, filter(has_han, found))) >= han and all(map(words.words, others))
 
 
 def _words_stand_in(run: str, bag: Collection[str], words: Words) -> bool:

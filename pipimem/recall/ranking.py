@@ -156,9 +156,10 @@ class _Search(Struct, frozen=True):
     def holding_all(self) -> Sequence[int]:
         """Return the items that hold all that a question names, among those with most of it."""
         named = question_words(self.query.text, self.index.words)
-        totals = self.found.totals
-        if self.scorer.is_general or not (named.runs or named.words):
+        asks_the_world = self.scorer.is_general or says("procedure", self.query.text)
+        if asks_the_world or not (named.runs or named.words):
             return ()
+        totals = self.index.search(self.query.terms, self.query.grams, floor=0.0).totals
         return [
             slot
             for slot in heapq.nlargest(_FILLED_TO, totals, key=totals.__getitem__)

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from pipimem.notes.message import Message
 from pipimem.recall.budget import NAME_CHARS, BlockBudget
-from pipimem.recall.coverage import QuestionWords, question_words
+from pipimem.recall.coverage import QuestionWords, is_noun_phrase, question_words
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import asks, phrases, says, weak_words
 from pipimem.recall.postings import rarity
@@ -200,9 +200,6 @@ _DAY_TOKENS = 14
 
 # So many of the best messages may hold all words of a question.
 _MAY_HOLD_ALL = 5
-# A longer text without a verb of asking tells something.
-_LONGEST_PHRASE = 30
-_SENTENCE_SIGNS = Pattern(r"[.。!！,，;；~～\n]")
 _SENTENCE = Pattern(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|\Z)")
 _QUESTION_MARKS = ("?", "？")
 _OF_THAT_DAY = "on that day"
@@ -250,7 +247,7 @@ def excerpts(
     best message holds too little of the question. Of what no entry was made of yet less is enough.
     """
     text = "" if query.silent else _asking(query.text)
-    is_phrase = not text and not query.silent and _is_phrase(query.text)
+    is_phrase = not (text or query.silent) and _names_a_thing(query.text, index.words)
     if not text and not is_phrase:
         return ()
     text = text or query.text
@@ -261,7 +258,7 @@ def excerpts(
     found: Sequence[Weighed] = ()
     if weights and not is_phrase:
         found = _answering(index, query, asked, room, weights, text)
-    if not found and not query.is_general():
+    if not found and (is_phrase or _asks_by_form(text)) and not _asks_the_world(query):
         found = _holding_all(index, asked, room, text)
     return _fitting(index, found, room, weights, text) if found else ()
 
@@ -280,6 +277,11 @@ def _holding_all(
     ]
 
 
+def _asks_the_world(query: Query) -> bool:
+    """Return whether a question is one that anybody could answer, or asks for a way to do things."""
+    return query.is_general() or says("procedure", query.text)
+
+
 def _holds_all(index: TranscriptIndex, hit: Weighed, named: QuestionWords, text: str) -> bool:
     said = passage_text(index.item(hit.slot).text, hit.passage - index.firsts[hit.slot])
     if is_filler(said, text, index.words):
@@ -287,11 +289,9 @@ def _holds_all(index: TranscriptIndex, hit: Weighed, named: QuestionWords, text:
     return named.all_stand_in(said, index.words.words(said), index.words)
 
 
-def _is_phrase(text: str) -> bool:
-    """Return whether a text is a few words that name a thing ("发票抬头") and tell nothing."""
-    text = text.strip()
-    is_short = len(text) <= _LONGEST_PHRASE and not _SENTENCE_SIGNS().search(text)
-    return is_short and not asks(text) and not says("telling", text)
+def _names_a_thing(text: str, words: Words) -> bool:
+    """Return whether a text asks by naming a thing and no more."""
+    return not asks(text) and not says("telling", text) and is_noun_phrase(text, words)
 
 
 def _answering(

@@ -16,7 +16,7 @@ from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.token_count import estimate
 from pipimem.text.words.index_words import Words
 
-from tests.cases import table
+from tests.cases import each, table
 from tests.recall.conftest import NOW
 
 SYNONYMS = common()
@@ -94,7 +94,6 @@ def test_a_question_that_shares_too_little_brings_nothing(talk: TranscriptIndex)
     [
         ("what is the price of that bicycle?", "80 euros"),
         ("when does the kettle get repaired?", "broken again"),
-        ("offsite?", "Where should the spring offsite be?"),
         ("青岛崂山怎么爬？", "大雨"),
     ],
 )
@@ -106,6 +105,31 @@ def test_what_no_entry_was_made_of_yet_is_found_as_easily_as_an_entry(
     assert asked(talk, question) == ()
     assert any(answer in item.text for item in asked(talk, question, learnt=newest))
     assert asked(talk, question, learnt=len(talk)) == ()
+
+
+@each(
+    ("question", "answer"),
+    [
+        ("offsite?", "Where should the spring offsite be?"),
+        ("which kettle?", "The kettle in the office kitchen is broken again."),
+        ("崂山在哪？", "上周末我们去青岛爬了崂山"),
+        ("崂山大雨", "上周末我们去青岛爬了崂山"),
+    ],
+)
+def test_a_message_that_holds_all_words_of_a_short_question_answers_it(
+    talk: TranscriptIndex, question: str, answer: str
+) -> None:
+    """However few they are, and whether it asks or only names a thing; words of asking aside."""
+    assert any(answer in item.text for item in asked(talk, question))
+
+
+@each(
+    "text",
+    ["which kettle leaks?", "崂山门票多少钱？", "the kettle", "怎么爬崂山？", "我去崂山了"],
+)
+def test_a_message_that_holds_some_of_the_words_does_not(talk: TranscriptIndex, text: str) -> None:
+    """Nor does what tells, asks for a way to do things, or is one word and no question."""
+    assert asked(talk, text) == ()
 
 
 @pytest.mark.parametrize(
