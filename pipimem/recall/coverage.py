@@ -16,7 +16,7 @@ from pipimem.text.words.index_words import Words
 
 # With a lone letter in front: "X光", "B超".
 _HAN_RUN = Pattern(rf"(?:(?<![A-Za-z0-9])[A-Za-z])?[{HAN}]+")
-# A question of more words tells a story, whose words are weighed.
+# More words than these are a sentence.
 _MOST_WORDS = 6
 # One Chinese character, or one letter, is no thing by itself.
 _SHORTEST = 2
@@ -43,13 +43,12 @@ class QuestionWords(Struct, frozen=True):
 
 
 def question_words(question: str, words: Words) -> QuestionWords:
-    """Return what a question names; nothing if it is long, or names only what all speak of."""
+    """Return what a question names; nothing if that is only what all speak of."""
     common = weak_words("common", "asking")
     text = phrases("asked for").sub(" ", _common_runs().sub(" ", _folded(question)))
     runs = tuple(run for run in _HAN_RUN().findall(text) if run not in common)
     others = frozenset(words.words(_HAN_RUN().sub(" ", text))) - common
-    things = [thing for thing in (*runs, *others) if len(thing) >= _SHORTEST]
-    if not things or len(runs) + len(others) > _MOST_WORDS:
+    if all(len(thing) < _SHORTEST for thing in (*runs, *others)):
         return QuestionWords((), frozenset())
     return QuestionWords(runs, others)
 
