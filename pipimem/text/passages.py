@@ -22,7 +22,9 @@ _LONGEST_LINE = 240
 
 _HAN = Pattern(rf"[{HAN}]")
 # `## Steps`, `**Steps**`, `3. **Steps**:`.
-_HEADING = Pattern(r"[ \t]{0,3}(?:#{1,6}[ \t]+\S.*|(?:\d{1,3}[.)][ \t]+)?\*\*[^*\n]{1,80}\*\*:?)[ \t]*")
+_HEADING = Pattern(
+    r"[ \t]{0,3}(?:#{1,6}[ \t]+\S.*|(?:\d{1,3}[.)][ \t]+)?\*\*[^*\n]{1,80}\*\*:?)[ \t]*"
+)
 _SENTENCE = Pattern(r"[^.!?。！？；\n]*(?:[.!?。！？；\n]+\s*|\Z)")
 # A longer sentence is cut after a space, a longer word anywhere.
 _PART = Pattern(rf"(?s).{{1,{_PASSAGE}}}(?:(?<=\s)|\Z)|.{{1,{_PASSAGE}}}")

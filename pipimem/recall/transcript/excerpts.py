@@ -104,6 +104,7 @@ _FEW = 100
 _ASKED_BEFORE, _ASKED_AFTER = 2, 3
 _SIGNS = Pattern(r"[\W_]+")
 
+
 class Quotable:
     """Says whether a slot lies from `first` up to `before`, and is no tool's output."""
 
@@ -278,7 +279,7 @@ def _holding_all(
 
 
 def _asks_the_world(query: Query) -> bool:
-    """Return whether a question is one that anybody could answer, or asks for a way to do things."""
+    """Return whether anybody could answer a question, or it asks for a way to do things."""
     return query.is_general() or says("procedure", query.text)
 
 

@@ -240,7 +240,7 @@ def search(
     blocks = blocks_to_weigh(index, query, formula, passes)
     found = weighed(index, query, limit, formula, blocks, passes)
     return tuple(
-        Hit(index.item(slot), scored(parts), tuple(parts), slot, rank, passage)
+        Hit(index.item(slot), scored(parts), tuple(parts), slot, rank, passage - index.firsts[slot])
         for rank, (slot, passage, parts) in enumerate(found, 1)
     )
 
@@ -294,7 +294,7 @@ class _Scores:
         self._brevities: dict[int, float] = {}
 
     def rough(self) -> Mapping[int, float]:
-        """Return about what each message counts: its own words, and those of its best neighbours."""
+        """Return about what each message counts: its own words and those of its neighbours."""
         totals = dict(self._best)
         get, threads, formula = totals.get, self._index.threads, self._formula
         chains = ((threads.after, formula.before), (threads.before, formula.after))

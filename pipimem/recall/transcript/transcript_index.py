@@ -330,9 +330,10 @@ def unpacked(data: memoryview) -> TranscriptState:
     by_day = {day: slots[low:high] for day, (low, high) in zip(days, bounds, strict=True)}
     threads = Threads(of, before, after, times, by, dict(zip(newest_of, newest, strict=True)))
     stored = StoredPostings(words, word_ends, word_slots)
+    lengths, owners = of_passages
     return TranscriptState(
-        *(speakers, role_names, spoken_by, shapes, roles, firsts, *of_passages),
-        *(threads, by_day, stored),
+        *(speakers, role_names, spoken_by, shapes, roles, firsts),
+        *(lengths, owners, threads, by_day, stored),
     )
 
 
