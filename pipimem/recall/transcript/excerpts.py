@@ -82,6 +82,8 @@ def headed(item: Item, text: str) -> str:
 
 def chars_for(text: str) -> int:
     """How many characters of such a text an index shows."""
+    if text.isascii():
+        return _LATIN_CHARS
     han = sum(not character.isascii() for character in text)
     return _HAN_CHARS if han > _MOSTLY_HAN * len(text) else _LATIN_CHARS
 
@@ -256,38 +258,8 @@ def excerpts(
     if query.asks_who:
         asked = of_person(asked, index, query.speaker)
     weights = _weights(index, text, asked, now)
-    found: Sequence[Weighed] = ()
-    if weights and not is_phrase:
-        found = _answering(index, query, asked, room, weights, text)
-    if not found and (is_phrase or _asks_by_form(text)) and not _asks_the_world(query):
-        found = _holding_all(index, asked, room, text)
+    found = _ExcerptSearch(index, query, asked, room, weights, text, is_phrase).found()
     return _fitting(index, found, room, weights, text) if found else ()
-
-
-def _holding_all(
-    index: TranscriptIndex, asked: TranscriptQuery, room: ExcerptLimits, text: str
-) -> Sequence[Weighed]:
-    """Return the best messages whose own words, or passage, hold all that a question names."""
-    named = question_words(text, index.words)
-    if not (named.runs or named.words):
-        return ()
-    return [
-        hit
-        for hit in best(index, asked, Quotable(index, 0, room.before))[:_MAY_HOLD_ALL]
-        if _holds_all(index, hit, named, text)
-    ]
-
-
-def _asks_the_world(query: Query) -> bool:
-    """Return whether anybody could answer a question, or it asks for a way to do things."""
-    return query.is_general() or says("procedure", query.text)
-
-
-def _holds_all(index: TranscriptIndex, hit: Weighed, named: QuestionWords, text: str) -> bool:
-    said = passage_text(index.item(hit.slot).text, hit.passage - index.firsts[hit.slot])
-    if is_filler(said, text, index.words):
-        return False
-    return named.all_stand_in(said, index.words.words(said), index.words)
 
 
 def _names_a_thing(text: str, words: Words) -> bool:
@@ -295,46 +267,67 @@ def _names_a_thing(text: str, words: Words) -> bool:
     return not asks(text) and not says("telling", text) and is_noun_phrase(text, words)
 
 
-def _answering(
-    index: TranscriptIndex,
-    query: Query,
-    asked: TranscriptQuery,
-    room: ExcerptLimits,
-    weights: Mapping[str, float],
-    text: str,
-) -> Sequence[Weighed]:
-    """The messages that answer, best first; empty where the best holds too little."""
-    is_general = not asked.people and query.is_general()
-    if not is_general:
-        found = best(index, asked, Quotable(index, 0, room.before))
-        if any(_is_answer(hit.parts, weights, text, asked) for hit in found[:_WITH_NEIGHBOURS]):
-            return found
-    if room.learnt is None or not _asks_by_form(text):
-        return ()
-    quotable = Quotable(index, max(room.learnt, room.before - _NOT_LEARNT), room.before)
-    least = _LEAST_SHARED if is_general or len(weights) >= _LONE_AMONG else 1
-    return _sharing(index, asked, quotable, weights, least)
+class _ExcerptSearch(Struct, frozen=True):
+    """The ways in which a question finds messages: by enough of its words, or by all of them.
 
-
-def _sharing(
-    index: TranscriptIndex,
-    asked: TranscriptQuery,
-    quotable: Quotable,
-    weights: Mapping[str, float],
-    least: int,
-) -> Sequence[Weighed]:
-    """The messages that share `least` words with a question and as much as an entry must.
-
-    A message's own words count, not those of its neighbours.
+    `weights` are what its words count, `text` is what of it asks, `is_phrase` says that it only
+    names a thing.
     """
-    groups = [group for group in asked.groups if group.name in weights]
-    found: list[Weighed] = []
-    for hit in best(index, asked, quotable):
-        own = ((group.name, _own_share(index, group, hit.slot)) for group in groups)
-        parts = [Part(name, weights[name] * share) for name, share in own if share]
-        if len(parts) >= least and scored(parts) >= FLOOR:
-            found.append(hit._replace(parts=parts))
-    return sorted(found, key=lambda hit: -scored(hit.parts))
+
+    index: TranscriptIndex
+    query: Query
+    asked: TranscriptQuery
+    room: ExcerptLimits
+    weights: Mapping[str, float]
+    text: str
+    is_phrase: bool
+
+    def found(self) -> Sequence[Weighed]:
+        """Return the messages that answer, best first; none where the best holds too little."""
+        if not self.asked.people and self.query.is_general():
+            return self._not_learnt(_LEAST_SHARED)
+        hits = best(self.index, self.asked, Quotable(self.index, 0, self.room.before))
+        if not self.weights or self.is_phrase:
+            return self._holding_all(hits)
+        if any(
+            _is_answer(hit.parts, self.weights, self.text, self.asked)
+            for hit in hits[:_WITH_NEIGHBOURS]
+        ):
+            return hits
+        least = _LEAST_SHARED if len(self.weights) >= _LONE_AMONG else 1
+        return self._not_learnt(least) or self._holding_all(hits)
+
+    def _not_learnt(self, least: int) -> Sequence[Weighed]:
+        """Return the newest messages that share `least` words and as much as an entry must.
+
+        No entry was made of them yet. A message's own words count, not those of its neighbours.
+        """
+        learnt, before = self.room.learnt, self.room.before
+        if learnt is None or not self.weights or not _asks_by_form(self.text):
+            return ()
+        quotable = Quotable(self.index, max(learnt, before - _NOT_LEARNT), before)
+        groups = [group for group in self.asked.groups if group.name in self.weights]
+        found: list[Weighed] = []
+        for hit in best(self.index, self.asked, quotable):
+            own = ((group.name, _own_share(self.index, group, hit.slot)) for group in groups)
+            parts = [Part(name, self.weights[name] * share) for name, share in own if share]
+            if len(parts) >= least and scored(parts) >= FLOOR:
+                found.append(hit._replace(parts=parts))
+        return sorted(found, key=lambda hit: -scored(hit.parts))
+
+    def _holding_all(self, hits: Sequence[Weighed]) -> Sequence[Weighed]:
+        """Return the messages whose own words, or passage, hold all that the question names."""
+        if not (self.is_phrase or _asks_by_form(self.text)) or says("procedure", self.text):
+            return ()
+        named = question_words(self.text, self.index.words)
+        return [hit for hit in hits[:_MAY_HOLD_ALL] if self._holds_all(hit, named)]
+
+    def _holds_all(self, hit: Weighed, named: QuestionWords) -> bool:
+        index, words = self.index, self.index.words
+        said = passage_text(index.item(hit.slot).text, hit.passage - index.firsts[hit.slot])
+        if is_filler(said, self.text, words):
+            return False
+        return named.all_stand_in(said, words.words(said), words)
 
 
 def _own_share(index: TranscriptIndex, group: Group, slot: int) -> float:
