@@ -58,7 +58,7 @@ class Formula(Struct, frozen=True):
 
     They find what was cut differently.
     """
-    date: float = 0.7
+    date: float = 0.8
     """A message of the day that is asked for, by itself."""
     dated: float = 0.9
     """… and what its words count more."""
