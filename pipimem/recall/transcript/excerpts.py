@@ -422,9 +422,9 @@ def _fitting(
     for slot in _showable(index, list(hits), room):
         if slot in chosen:
             continue
+        number = hits[slot] if slot in hits else _best_passage(index, slot, wanted)
         item = index.item(slot)
-        if slot in hits:
-            item = replace(item, text=passage_text(item.text, hits[slot] - index.firsts[slot]))
+        item = replace(item, text=passage_text(item.text, number - index.firsts[slot]))
         if is_filler(item.text, asked, index.words):
             continue
         item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
@@ -433,6 +433,17 @@ def _fitting(
             chosen[slot] = item
             days.add(item.section)
     return tuple(chosen[slot] for slot in sorted(chosen))
+
+
+def _best_passage(index: TranscriptIndex, slot: int, wanted: Collection[str]) -> int:
+    """Return the number of the first passage of a message that holds most of the wanted words."""
+    numbers = index.passages_of(slot)
+    if len(numbers) == 1:
+        return numbers.start
+    places = [index.places(word) for word in wanted]
+    return max(
+        numbers, key=lambda number: sum(bool(between(at, number, number + 1)) for at in places)
+    )
 
 
 def _showable(index: TranscriptIndex, hits: Sequence[int], room: ExcerptLimits) -> Iterator[int]:
