@@ -20,7 +20,7 @@ from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
-from pipimem.recall.transcript.rank import Weighed, blocks_between, blocks_to_weigh, weighed
+from pipimem.recall.transcript.rank import Weighed, weighed
 from pipimem.recall.transcript.transcript_index import (
     FORMULA,
     LONGEST_FILLER,
@@ -120,11 +120,9 @@ class Quotable:
 
 def best(index: TranscriptIndex, asked: TranscriptQuery, quotable: Quotable) -> Sequence[Weighed]:
     """The messages that may be quoted and say most about what is asked, best first."""
-    if quotable.before - quotable.first <= _FEW:
-        blocks = blocks_between(index, quotable.first, quotable.before)
-    else:
-        blocks = blocks_to_weigh(index, asked, FORMULA, None, _EFFORT)
-    found = weighed(index, asked, _LOOKED_AT, FORMULA, blocks, quotable)
+    is_few = quotable.before - quotable.first <= _FEW
+    slots = range(quotable.first, quotable.before) if is_few else None
+    found = weighed(index, asked, _LOOKED_AT, FORMULA, quotable, effort=_EFFORT, slots=slots)
     return [hit for hit in found if not is_off_the_record(index, hit.slot)]
 
 

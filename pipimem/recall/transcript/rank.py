@@ -1,4 +1,4 @@
-"""The messages that answer a question best: candidate blocks first, then the formula on them."""
+"""The messages that answer a question best: by their own words first, then word by word."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, islice
 from typing import NamedTuple
-
-from msgspec import Struct
 
 from pipimem.recall.postings import rarity
 from pipimem.recall.scoring import Part, scored
@@ -25,18 +23,18 @@ from pipimem.recall.transcript.transcript_index import (
 )
 from pipimem.text.words.index_words import GRAM
 
-# Up to so many passages all are weighed; of more, those around the places where the question's
-# words meet.
+# In a transcript of up to so many passages all words are looked for everywhere. In a longer one the
+# rarest words say where to look: after so many places of these, commoner words are looked for in …
 WEIGHED_ALL = 2_048
-# Such a place: so many passages in a row …
-_BLOCK = 4
-# … and so many of them, the best, are weighed. In 100,000 messages, 97 % of the first five are then
-# those that weighing all of them gives, for a fifth of the time (96 blocks of 8: 81 %; 512 of 4: 99
-# %, half as long again).
-_BLOCKS = 256
-# The rarest words say where to look: after so many places of words the commoner ones add nothing
-# new.
 _MOST_PLACES = 12_000
+# … so many passages, the best so far, and those of their neighbours. In 60,000 messages 97 % of the
+# first five are then those of looking everywhere, in half the time (256: 94 %; 1,024: 99 %, a
+# quarter longer).
+_KEPT = 512
+# Among more than so many places for each passage, passages are searched for, else places.
+_SEARCHED_FROM = 8
+# Of a longer time that is asked for, so many messages.
+_MOST_OF_DAYS = 1_024
 # Where a question names a person and nothing else, their newest messages are weighed.
 _NEWEST = 256
 # Of so many messages, the best by a sum of their own words and their neighbours', the words are
@@ -44,96 +42,10 @@ _NEWEST = 256
 _CANDIDATES = 32
 
 
-class Blocks(Struct, frozen=True):
-    """The numbers of the blocks of passages to weigh, neighbours included; None for all."""
-
-    numbers: frozenset[int] | None = None
-
-    def of(self, places: Sequence[int]) -> Iterable[int]:
-        """Those of the places that lie in one of the blocks."""
-        if self.numbers is None:
-            return places
-        if len(places) <= len(self.numbers) * _BLOCK:
-            return [number for number in places if number // _BLOCK in self.numbers]
-        inside = (
-            between(places, block * _BLOCK, (block + 1) * _BLOCK) for block in sorted(self.numbers)
-        )
-        return chain.from_iterable(inside)
-
-
-def blocks_to_weigh(
-    index: TranscriptIndex,
-    query: TranscriptQuery,
-    formula: Formula,
-    passes: Callable[[int], bool] | None,
-    effort: float = 1.0,
-) -> Blocks:
-    """Return the blocks where the question's words, days and people meet most, of what passes.
-
-    With less `effort` than 1 it looks at that share of the places and blocks.
-    """
-    if len(index.owners) <= WEIGHED_ALL:
-        return Blocks()
-    sums: dict[int, float] = {}
-    seen = 0
-    for weight, places in sorted(_evidence(index, query, formula), key=_count_places):
-        if seen and seen + len(places) > effort * _MOST_PLACES:
-            break
-        seen += len(places)
-        if passes is not None:
-            places = _passing(index, places, passes)
-        # A word counts once a block.
-        for block in {number // _BLOCK for number in places}:
-            sums[block] = sums.get(block, 0.0) + weight
-    best = heapq.nlargest(int(effort * _BLOCKS), sorted(sums), key=sums.__getitem__)
-    return Blocks(frozenset(block + offset for block in best for offset in (-1, 0, 1)))
-
-
-def blocks_between(index: TranscriptIndex, start: int, end: int) -> Blocks:
-    """Return the blocks of the messages from `start` up to `end`, few enough to weigh them all."""
-    if start >= end:
-        return Blocks(frozenset())
-    first, last = index.passages_of(start).start, index.passages_of(end - 1).stop
-    return Blocks(frozenset(range(first // _BLOCK, last // _BLOCK + 1)))
-
-
-def _passing(
-    index: TranscriptIndex, places: Iterable[int], passes: Callable[[int], bool]
-) -> list[int]:
-    """Return the passages of messages that pass, and of those that such a message may answer."""
-    owners, after = index.owners, index.threads.after
-    return [
-        number
-        for number in places
-        if passes(owners[number])
-        or (after[owners[number]] != END and passes(after[owners[number]]))
-    ]
-
-
 def newest(index: TranscriptIndex, people: frozenset[int]) -> Sequence[int]:
     """Return the slots of the newest messages of some people, in order."""
     said = (slot for slot in range(len(index) - 1, -1, -1) if index.spoken_by[slot] in people)
     return list(islice(said, _NEWEST))[::-1]
-
-
-def _evidence(
-    index: TranscriptIndex, query: TranscriptQuery, formula: Formula
-) -> Iterator[tuple[float, Sequence[int]]]:
-    """Yield the passages of words, days, and people alone, with what they may count."""
-    for group in query.groups:
-        for word, share in group.members:
-            places = index.places(word)
-            if places:
-                yield group.weight * share * rarity(len(places), len(index.owners)), places
-    for span in query.spans:
-        for slots in index.within(span.start, span.end):
-            yield formula.date, [index.firsts[slot] for slot in slots]
-    if query.only_people:
-        yield formula.person, [index.firsts[slot] for slot in newest(index, query.people)]
-
-
-def _count_places(evidence: tuple[float, Sequence[int]]) -> int:
-    return len(evidence[1])
 
 
 _SHAPES = (Shape.TIME, Shape.NUMBER, Shape.NAME)
@@ -237,8 +149,7 @@ def search(
     """Return the messages that say most about `text`, best first, the earlier of equals first."""
     query = query_of(text, index, now=now, synonyms=synonyms, formula=formula)
     passes = filters.gate(index) if filters else None
-    blocks = blocks_to_weigh(index, query, formula, passes)
-    found = weighed(index, query, limit, formula, blocks, passes)
+    found = weighed(index, query, limit, formula, passes)
     return tuple(
         Hit(index.item(slot), scored(parts), tuple(parts), slot, rank, passage - index.firsts[slot])
         for rank, (slot, passage, parts) in enumerate(found, 1)
@@ -250,11 +161,17 @@ def weighed(
     query: TranscriptQuery,
     limit: int,
     formula: Formula,
-    blocks: Blocks,
     passes: Callable[[int], bool] | None = None,
+    *,
+    effort: float = 1.0,
+    slots: range | None = None,
 ) -> list[Weighed]:
-    """Return the best messages that pass, best first, with their parts; no text is read."""
-    scores = _Scores(index, query, formula, blocks)
+    """Return the best messages that pass, best first, with their parts; no text is read.
+
+    With less `effort` than 1 it looks at that share of a long transcript. `slots` are the only
+    messages whose words count, few enough to look at them all.
+    """
+    scores = _Scores(index, query, formula, passes, effort, slots)
     boosts = Boosts(index, query, formula)
     boosted = boosts.boosted(scores.rough())
     if passes is not None:
@@ -273,25 +190,74 @@ class _Scores:
     """BM25 of messages over their best passage and, for less, over their neighbours' words."""
 
     def __init__(
-        self, index: TranscriptIndex, query: TranscriptQuery, formula: Formula, blocks: Blocks
+        self,
+        index: TranscriptIndex,
+        query: TranscriptQuery,
+        formula: Formula,
+        passes: Callable[[int], bool] | None,
+        effort: float,
+        slots: range | None,
     ) -> None:
-        self._index, self._query, self._formula, self._blocks = index, query, formula, blocks
+        self._index, self._query, self._formula = index, query, formula
+        self._passes, self._effort = passes, effort
         self._mean = index.mean_length
         k1, b = formula.saturation, formula.length
         self._fixed, self._by_length = k1 * (1 - b), k1 * b / self._mean
+        self._brevities: dict[int, float] = {}
+        self._people: frozenset[int] = frozenset()
+        within = (index.within(span.start, span.end) for span in query.spans)
+        days = chain.from_iterable(chain.from_iterable(within))
+        self._days = frozenset(islice(days, _MOST_OF_DAYS))
+        # By the number of a passage, then by slot: the sum of its best passage, and which that is.
         self._totals: dict[int, float] = {}
-        found = (self._counted(group) for group in query.groups)
-        self._groups = [counts for counts in found if counts is not None]
-        # By slot: the sum of its best passage, and which that is.
         self._best: dict[int, float] = {}
         self._passage: dict[int, int] = {}
+        self._groups = list(self._counted_groups(slots))
         owners = index.owners
         for number, total in self._totals.items():
             if total > self._best.get(owners[number], 0.0):
                 self._best[owners[number]], self._passage[owners[number]] = total, number
-        self._days = frozenset(chain.from_iterable(self._days_asked_for()))
-        self._people: frozenset[int] = frozenset()
-        self._brevities: dict[int, float] = {}
+
+    def _counted_groups(self, slots: range | None) -> Iterator[_GroupCounts]:
+        """Yield how often each group stands where, the rarest first."""
+        index = self._index
+        groups = [(group, list(self._members(group))) for group in self._query.groups]
+        sizes = {id(group): sum(len(at) for _, _, at in found) for group, found in groups}
+        kept = _Kept(index.passages_between(slots)) if slots is not None else None
+        is_long = len(index.owners) > WEIGHED_ALL
+        seen = 0
+        for group, found in sorted(groups, key=lambda one: sizes[id(one[0])]):
+            size = sizes[id(group)]
+            if kept is None and is_long and seen and seen + size > self._effort * _MOST_PLACES:
+                kept = self._best_so_far()
+            seen += size
+            if found:
+                yield self._counted(group, found, kept)
+
+    def _best_so_far(self) -> _Kept:
+        """Return the best passages of messages that pass, or are answered by such, with what is
+        around them; the totals of all others go.
+        """
+        index, totals, passes = self._index, self._totals, self._passes
+        owners, after = index.owners, index.threads.after
+        numbers: Iterable[int] = totals
+        if passes is not None:
+            numbers = [
+                number
+                for number in totals
+                if passes(owners[number])
+                or (after[owners[number]] != END and passes(after[owners[number]]))
+            ]
+        best = heapq.nlargest(int(self._effort * _KEPT), numbers, key=totals.__getitem__)
+        slots = {owners[number] for number in best}.union(self._days)
+        for following in (index.threads.before, after):
+            reached = list(slots)
+            for _ in self._formula.before:
+                reached = [following[slot] for slot in reached if following[slot] != END]
+                slots.update(reached)
+        kept = [number for slot in sorted(slots) for number in index.passages_of(slot)]
+        self._totals = {number: totals[number] for number in kept if number in totals}
+        return _Kept(kept)
 
     def rough(self) -> Mapping[int, float]:
         """Return about what each message counts: its own words and those of its neighbours."""
@@ -379,17 +345,25 @@ class _Scores:
             known = self._brevities[slot] = 1 / (1 + self._formula.brevity * excess)
         return known
 
-    def _counted(self, group: Group) -> _GroupCounts | None:
+    def _members(self, group: Group) -> Iterator[tuple[float, float, Sequence[int]]]:
+        """Yield the rarity, the share and the places of each member that stands somewhere."""
+        total = len(self._index.owners)
+        for word, share in group.members:
+            places = self._index.places(word)
+            if places:
+                yield rarity(len(places), total), share, places
+
+    def _counted(
+        self,
+        group: Group,
+        found: Sequence[tuple[float, float, Sequence[int]]],
+        kept: _Kept | None,
+    ) -> _GroupCounts:
         """Return how often a group stands where, with what it gives added to the totals.
 
         Its members are one word: their counts are added up, each with its share and what its rarity
-        is to that of the word of the question. None where none stands anywhere.
+        is to that of the word of the question.
         """
-        index, total = self._index, len(self._index.owners)
-        known = [(share, index.places(word)) for word, share in group.members]
-        found = [(rarity(len(places), total), share, places) for share, places in known if places]
-        if not found:
-            return None
         highest = max(rare for rare, _, _ in found)
         if found[0][1] == 1.0:  # the word of the question stands somewhere
             highest = found[0][0]
@@ -397,7 +371,7 @@ class _Scores:
         get = counts.get
         for rare, share, places in found:
             weight = share * (min(1.0, rare / highest) if highest else 1.0)
-            for number in self._blocks.of(places):
+            for number in kept.of(places) if kept else places:
                 counts[number] = get(number, 0.0) + weight
         scale = group.weight * highest**self._formula.rarity
         return _GroupCounts(group.name, scale, counts, self._added(counts, scale))
@@ -416,8 +390,15 @@ class _Scores:
                 messages[slot] = count
         return messages
 
-    def _days_asked_for(self) -> Iterator[list[int]]:
-        for span in self._query.spans:
-            for slots in self._index.within(span.start, span.end):
-                numbers = self._blocks.of([self._index.firsts[slot] for slot in slots])
-                yield [self._index.owners[number] for number in numbers]
+
+class _Kept:
+    """The passages, in order, in which the commoner words of a question are looked for."""
+
+    def __init__(self, numbers: Sequence[int]) -> None:
+        self._numbers, self._set = numbers, frozenset(numbers)
+
+    def of(self, places: Sequence[int]) -> Iterable[int]:
+        """Return those of the places that are kept."""
+        if len(places) <= _SEARCHED_FROM * len(self._numbers):
+            return [number for number in places if number in self._set]
+        return chain.from_iterable(between(places, number, number + 1) for number in self._numbers)

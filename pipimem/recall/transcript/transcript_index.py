@@ -380,6 +380,12 @@ class TranscriptIndex(TranscriptState):
         end = self.firsts[following] if following < len(self) else len(self.owners)
         return range(self.firsts[slot], end)
 
+    def passages_between(self, slots: range) -> range:
+        """Return the numbers of the passages of messages in a row."""
+        if not slots:
+            return range(0)
+        return range(self.firsts[slots.start], self.passages_of(slots[-1]).stop)
+
     def length_of(self, slot: int) -> int:
         """How many index words a message has."""
         numbers = self.passages_of(slot)
