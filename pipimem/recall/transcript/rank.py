@@ -23,9 +23,8 @@ from pipimem.recall.transcript.transcript_index import (
 )
 from pipimem.text.words.index_words import GRAM
 
-# In a transcript of up to so many passages all words are looked for everywhere. In a longer one the
-# rarest words say where to look: after so many places of these, commoner words are looked for in …
-WEIGHED_ALL = 2_048
+# The rarest words say where to look: after so many places of these, commoner words are looked for
+# in …
 _MOST_PLACES = 12_000
 # … so many passages, the best so far, and those of their neighbours. In 60,000 messages 97 % of the
 # first five are then those of looking everywhere, in half the time (256: 94 %; 1,024: 99 %, a
@@ -224,11 +223,10 @@ class _Scores:
         groups = [(group, list(self._members(group))) for group in self._query.groups]
         sizes = {id(group): sum(len(at) for _, _, at in found) for group, found in groups}
         kept = _Kept(index.passages_between(slots)) if slots is not None else None
-        is_long = len(index.owners) > WEIGHED_ALL
         seen = 0
         for group, found in sorted(groups, key=lambda one: sizes[id(one[0])]):
             size = sizes[id(group)]
-            if kept is None and is_long and seen and seen + size > self._effort * _MOST_PLACES:
+            if kept is None and seen and seen + size > self._effort * _MOST_PLACES:
                 kept = self._best_so_far()
             seen += size
             if found:
