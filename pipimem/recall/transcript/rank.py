@@ -126,6 +126,14 @@ class Weighed(NamedTuple):
     parts: Sequence[Part]
 
 
+_Member = tuple[float, float, Sequence[int]]
+"""The rarity of a word, its share in a group, and the passages that hold it."""
+
+
+def _count_places(members: Iterable[_Member]) -> int:
+    return sum(len(places) for _, _, places in members)
+
+
 class _GroupCounts(NamedTuple):
     """A group of words, what it counts, and how often it stands in passages and messages."""
 
@@ -221,11 +229,11 @@ class _Scores:
         """Yield how often each group stands where, the rarest first."""
         index = self._index
         groups = [(group, list(self._members(group))) for group in self._query.groups]
-        sizes = {id(group): sum(len(at) for _, _, at in found) for group, found in groups}
+        groups.sort(key=lambda one: _count_places(one[1]))
         kept = _Kept(index.passages_between(slots)) if slots is not None else None
         seen = 0
-        for group, found in sorted(groups, key=lambda one: sizes[id(one[0])]):
-            size = sizes[id(group)]
+        for group, found in groups:
+            size = _count_places(found)
             if kept is None and seen and seen + size > self._effort * _MOST_PLACES:
                 kept = self._best_so_far()
             seen += size
@@ -343,8 +351,8 @@ class _Scores:
             known = self._brevities[slot] = 1 / (1 + self._formula.brevity * excess)
         return known
 
-    def _members(self, group: Group) -> Iterator[tuple[float, float, Sequence[int]]]:
-        """Yield the rarity, the share and the places of each member that stands somewhere."""
+    def _members(self, group: Group) -> Iterator[_Member]:
+        """Yield each member of a group that stands somewhere."""
         total = len(self._index.owners)
         for word, share in group.members:
             places = self._index.places(word)
@@ -354,7 +362,7 @@ class _Scores:
     def _counted(
         self,
         group: Group,
-        found: Sequence[tuple[float, float, Sequence[int]]],
+        found: Sequence[_Member],
         kept: _Kept | None,
     ) -> _GroupCounts:
         """Return how often a group stands where, with what it gives added to the totals.
