@@ -379,7 +379,7 @@ class _Scores:
             weight = share * (min(1.0, rare / highest) if highest else 1.0)
             for number in kept.of(places) if kept else places:
                 counts[number] = get(number, 0.0) + weight
-        scale = group.weight * highest**self._formula.rarity
+        scale = group.weight * highest
         return _GroupCounts(group.name, scale, counts, self._added(counts, scale))
 
     def _added(self, counts: Mapping[int, float], scale: float) -> Mapping[int, float]:

@@ -34,12 +34,10 @@ class Formula(Struct, frozen=True):
     Chosen on LoCoMo, BEAM and MemoryBank together, each counting the same.
     """
 
-    saturation: float = 1.2
+    saturation: float = 1.4
     """BM25's k1."""
     length: float = 0.35
     """BM25's b, against the mean length of the talk's passages."""
-    rarity: float = 0.9
-    """The power of a word's IDF that it counts: in long talk the rarest word is no whole answer."""
     common: float = 0.75
     """What a word counts that is common in any talk."""
     before: tuple[float, ...] = (0.75, 0.25, 0.15)
