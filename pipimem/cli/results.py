@@ -37,14 +37,17 @@ def plain_id(item: Item) -> str:
 
 
 def hit_json(hit: Candidate | SearchHit, rank: int) -> dict[str, object]:
-    """A hit for scripts; a message goes by its own id, a secret typed into a file is masked."""
+    """A hit for scripts; a message goes by its own id, a secret typed into a file is masked.
+
+    The content of a long message is the passage that was found.
+    """
     item = hit.item
     return {
         "rank": rank,
         "id": plain_id(item),
-        **fields(item, "source", "section"),
+        **fields(item, "source", "section", "speaker"),
         "score": round(hit.score, 6),
-        "content": redacted(item.text),
+        "content": redacted(hit.said if isinstance(hit, SearchHit) else item.text),
         "when": item.time if item.by_day else item.when,
     }
 

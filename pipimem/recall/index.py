@@ -20,7 +20,7 @@ from pipimem.recall.items import (
     session_items,
     workspace_items,
 )
-from pipimem.recall.phrases import kind_marks
+from pipimem.recall.phrases import is_kind, kind_marks
 from pipimem.recall.postings import HIGHEST_IMPACT, Postings, pairs, rarity
 from pipimem.recall.scoring import MatchedTerm, Matches, Term, ordered, totals_of
 from pipimem.text.quotes import QuoteParts, read_quote
@@ -251,6 +251,11 @@ class Index:
         """
         matched = ordered(self._matched(terms, grams))
         return Matches(matched, totals_of(matched, floor))
+
+    def shares(self, terms: Iterable[Term]) -> bool:
+        """Return whether an item holds a word of a question that means something."""
+        meant = (term for term in terms if not (term.weak or is_kind(term)))
+        return any(self._matched_term(term) is not None for term in meant)
 
     def bags(self) -> Iterator[tuple[str, Bag]]:
         """Each text that can be searched, with its words, but for messages, which do not stay."""

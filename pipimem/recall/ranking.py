@@ -9,6 +9,7 @@ from operator import itemgetter
 
 from msgspec import Struct
 
+from pipimem.recall.coverage import question_words
 from pipimem.recall.index import Index
 from pipimem.recall.items import Candidate, Item, Source
 from pipimem.recall.phrases import ANSWERED_BY, Intent, is_one_question, says
@@ -81,6 +82,8 @@ def ranked(
                     search.of_past(candidates), "that day", _ON_THAT_DAY
                 )
             candidates |= scorer.candidates(search.near(candidates))
+            if floor and not candidates:
+                candidates |= scorer.candidates(search.holding_all())
             if floor:
                 candidates |= search.more(candidates)
     return tuple(sorted(candidates.values(), key=_order))
@@ -149,6 +152,21 @@ class _Search(Struct, frozen=True):
         elif self.nearness.sure and self.scorer.is_general:
             surer = _SURER
         return _without(known, self.nearness.surely(surer))
+
+    def holding_all(self) -> Sequence[int]:
+        """Return the items that hold all that a question names, among those with most of it."""
+        named = question_words(self.query.text, self.index.words)
+        asks_the_world = self.scorer.is_general or says("procedure", self.query.text)
+        if asks_the_world or not (named.runs or named.words):
+            return ()
+        totals = self.index.search(self.query.terms, self.query.grams, floor=0.0).totals
+        return [
+            slot
+            for slot in heapq.nlargest(_FILLED_TO, totals, key=totals.__getitem__)
+            if named.all_stand_in(
+                self.index.item(slot).text, self.index.said(slot).words, self.index.words
+            )
+        ]
 
     def more(self, known: dict[int, Candidate]) -> dict[int, Candidate]:
         """What else is shown: the asker's entries where there are none, what is nearly evidence."""

@@ -145,6 +145,7 @@ _NEAR_THE_BORDER = 0.9
 # 500 and 5,000 entries a model is asked for 0, 0 and 12; at 0.5 for 2, 35 and 64.
 _NEAR_THE_BEST = 0.75
 _NOTHING = "nothing shares a word that matters"
+_TOO_LITTLE = "what shares a word with it holds too little of it"
 _NOTHING_NEAR = "nothing shares a word that matters, or surely means what is asked"
 
 
@@ -244,7 +245,9 @@ def found_for(
     done("fit")
     best = candidates[: limits.inject]
     repeated = tuple(one.item for one in best if one.item.id in shown)
-    reason = "" if candidates else nothing
+    reason = ""
+    if not candidates:
+        reason = _TOO_LITTLE if index.shares(query.terms) else nothing
     return Recall(candidates, injected, left_out, reason, repeated=repeated)
 
 

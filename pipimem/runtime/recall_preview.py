@@ -11,7 +11,7 @@ from pipimem.llm.embedding import Vector
 from pipimem.recall.items import Candidate, Item, Source
 from pipimem.recall.recall import Recall
 from pipimem.recall.scoring import Part, explained
-from pipimem.recall.transcript.passages import headed
+from pipimem.recall.transcript.excerpts import headed
 from pipimem.runtime.channel_access import ChannelAccess
 from pipimem.runtime.recall_service import RecallService
 from pipimem.runtime.search_service import SearchHit

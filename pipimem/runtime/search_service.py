@@ -10,6 +10,7 @@ from itertools import chain
 from pipimem.clock import Clock
 from pipimem.recall.items import Item, Source, masked_items
 from pipimem.recall.recall import Recall
+from pipimem.recall.transcript.excerpts import excerpt, headed, passage_text
 from pipimem.recall.transcript.hits import (
     Filters,
     Hit,
@@ -21,7 +22,6 @@ from pipimem.recall.transcript.hits import (
     is_clear,
     thread_around,
 )
-from pipimem.recall.transcript.passages import excerpt, headed
 from pipimem.recall.transcript.rank import search
 from pipimem.runtime.transcript_recall import Report, TranscriptSearch, no_progress
 from pipimem.runtime.vocabulary import Vocabulary
@@ -58,13 +58,20 @@ _BEFORE, _AFTER = 2, 2
 class SearchHit:
     """One thing that a search found, its score and what of it is nearest to the question.
 
-    `also` are the ids of messages that say the same.
+    `also` are the ids of messages that say the same. `passage` is the best passage of a long
+    message under its heading, else empty.
     """
 
     item: Item
     score: float
     excerpt: str
     also: tuple[str, ...] = ()
+    passage: str = ""
+
+    @property
+    def said(self) -> str:
+        """The passage that was found, or all of a short text."""
+        return self.passage or self.item.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,9 +170,7 @@ class SearchService:
         self, channel: str, query: str, count: int, filters: Filters
     ) -> tuple[SearchHit, ...]:
         """The best messages by their scores alone, copies too; they have no excerpts."""
-        found = self.found(channel, query, count, filters)
-        items = masked_items([hit.item for hit in found], self.own)
-        return tuple(SearchHit(item, hit.score, "") for item, hit in zip(items, found, strict=True))
+        return tuple(map(self._search_hit, self.found(channel, query, count, filters)))
 
     def extent(self, channel: str) -> TalkExtent:
         """Who spoke in a channel, and on which days."""
@@ -174,17 +179,19 @@ class SearchService:
         return TalkExtent(speakers, index.oldest_day, index.newest_day)
 
     def _with_excerpts(self, query: str, groups: Sequence[HitGroup]) -> list[SearchHit]:
-        items = masked_items([group.hit.item for group in groups], self.own)
-        texts = self._excerpts(query, items)
-        return [
-            SearchHit(item, group.hit.score, text, tuple(hit.item.id for hit in group.again))
-            for item, group, text in zip(items, groups, texts, strict=True)
-        ]
-
-    def _excerpts(self, query: str, items: Iterable[Item]) -> list[str]:
-        """An item as a list shows it: time, speaker and the sentence nearest to the query."""
+        """Return the hits with time, speaker and the sentence nearest to the query."""
         wanted = self.words.words(query)
-        return [headed(item, excerpt(redacted(item.text), wanted, self.words)) for item in items]
+        shown: list[SearchHit] = []
+        for group in groups:
+            hit = self._search_hit(group.hit)
+            text = headed(hit.item, excerpt(redacted(hit.said), wanted, self.words))
+            shown.append(replace(hit, excerpt=text, also=tuple(one.item.id for one in group.again)))
+        return shown
+
+    def _search_hit(self, hit: Hit) -> SearchHit:
+        (item,) = masked_items([hit.item], self.own)
+        said = passage_text(item.text, hit.passage)
+        return SearchHit(item, hit.score, "", passage="" if said == item.text else said)
 
     def timeline(self, channel: str, message: str, around: int) -> tuple[Item, ...]:
         """What was said around the message of an id. Raises `NothingFound`."""

@@ -22,7 +22,7 @@ from pipimem.recall.budget import BlockBudget, Limits
 from pipimem.recall.items import Item, Source, history_items, message_item
 from pipimem.recall.query import Query
 from pipimem.recall.recall import Recall
-from pipimem.recall.transcript.passages import Room, passages
+from pipimem.recall.transcript.excerpts import ExcerptLimits, excerpts
 from pipimem.recall.transcript.transcript_index import (
     TranscriptIndex,
     TranscriptState,
@@ -330,7 +330,7 @@ class TranscriptRecall:
             room = _room(found, limits, before, learnt, seen)
             room = structs.replace(room, reworded=self._reworded(notes))
             synonyms = self.vocabulary.synonyms()
-            return passages(search.index, query, room, now=now, synonyms=synonyms)
+            return excerpts(search.index, query, room, now=now, synonyms=synonyms)
         except StoreError:  # rewritten meanwhile: `warm` builds another one
             self.drop()
             return ()
@@ -395,8 +395,8 @@ def _slots_after(search: TranscriptSearch) -> int:
     return search.last_number - len(search.index)
 
 
-def _room(found: Recall, limits: Limits, before: int, learnt: int, seen: Seen) -> Room:
+def _room(found: Recall, limits: Limits, before: int, learnt: int, seen: Seen) -> ExcerptLimits:
     budget = BlockBudget(limits.max_chars, limits.max_tokens)
     budget.take(found.injected)
     known = frozenset(words_said(item.text).casefold() for item in found.injected)
-    return Room(before, budget, seen.shown, known | seen.words, learnt)
+    return ExcerptLimits(before, budget, seen.shown, known | seen.words, learnt)

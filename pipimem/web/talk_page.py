@@ -208,6 +208,6 @@ def _midnight(day: date | None) -> datetime | None:
 
 def _shown(hit: SearchHit, marked: Highlighter, channel: Channel, q: str) -> ShownHit:
     section = "" if hit.item.source == Source.LOG else channel.notes.shown(hit.item.section)
-    text = marked(channel.notes.shown(hit.item.text))
+    text = marked(channel.notes.shown(hit.said))
     more = url_of_item(channel.id, hit.item, section, q=q)
     return ShownHit(hit.item, section, text, more, len(hit.also))

@@ -260,6 +260,23 @@ def test_an_empty_memory_has_nothing_to_say(words: Words) -> None:
     )
 
 
+def test_the_reason_for_silence_is_the_true_one(words: Words) -> None:
+    """What shares a word, and holds too little of the question, is not nothing."""
+    index = over(words, *(entry(str(n), f"nimbus report {n} is filed") for n in range(60)))
+    told = "which nimbus gateway did the auditors reject last spring?"
+    assert (
+        recall(index, told, now=NOW).reason == "what shares a word with it holds too little of it"
+    )
+    assert recall(index, "zebras?", now=NOW).reason == "nothing shares a word that matters"
+
+
+def test_an_entry_that_holds_all_words_of_a_short_question_is_recalled(words: Words) -> None:
+    """However common its words are: a number beside a noun counts."""
+    index = over(words, *(entry(str(n), f"locker {n} belongs to person {n}") for n in range(60)))
+    found = recall(index, "whose is locker 31?", now=NOW)
+    assert found.candidates[0].item.text == "locker 31 belongs to person 31"
+
+
 @given(
     st.lists(st.text(alphabet="nimbus 青鸟。.\n", min_size=1, max_size=400), max_size=8),
     st.integers(200, 900),

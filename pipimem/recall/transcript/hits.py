@@ -94,7 +94,7 @@ _SIGNS = Pattern(r"[\W_]+")
 class Hit(Struct, frozen=True):
     """A message with its score and the parts that add up to it.
 
-    `slot` is its place in the index, `rank` from 1.
+    `slot` is its place in the index, `rank` from 1, `passage` the number of its best passage in it.
     """
 
     item: Item
@@ -102,6 +102,7 @@ class Hit(Struct, frozen=True):
     parts: tuple[Part, ...]
     slot: int
     rank: int
+    passage: int = 0
 
 
 class HitGroup(Struct, frozen=True):

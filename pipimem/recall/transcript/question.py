@@ -11,7 +11,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pipimem.recall.phrases import weak_words
+from pipimem.notes.message import Role
+from pipimem.recall.phrases import says, weak_words
 from pipimem.recall.postings import pairs
 from pipimem.recall.query import both_ends
 from pipimem.recall.scoring import Term
@@ -44,6 +45,7 @@ class TranscriptQuery(Struct, frozen=True):
     """What to look for in a transcript.
 
     `people` are numbers of the index's speakers, `only_people` says that it is nothing but them.
+    In a talk with a bot, `answered_by` is the role in which the answer was most likely said.
     """
 
     groups: tuple[Group, ...]
@@ -51,6 +53,7 @@ class TranscriptQuery(Struct, frozen=True):
     spans: tuple[Span, ...] = ()
     wanted: Shape = SHAPELESS
     only_people: bool = False
+    answered_by: Role | None = None
 
 
 def query_of(
@@ -75,8 +78,17 @@ def query_of(
     asked = [Term(word, written=written.get(word, "")) for word in words]
     terms = [(term, 1.0) for term in synonyms.added(asked)]
     terms += [(Term(gram), formula.pairs) for gram in dict.fromkeys(pairs(bag))]
-    groups = _groups(terms, index, said)
-    return TranscriptQuery(tuple(groups), people, spans, wanted(text), only_people)
+    groups = _groups(terms, index, said, formula)
+    return TranscriptQuery(
+        tuple(groups), people, spans, wanted(text), only_people, _answered_by(text)
+    )
+
+
+def _answered_by(text: str) -> Role | None:
+    """Return who a question asks about: the bot if it asks what "you" said; None for a summary."""
+    if says("summary", text):
+        return None
+    return "assistant" if says("said by the listener", text) else "user"
 
 
 def of_person(query: TranscriptQuery, index: TranscriptIndex, name: str) -> TranscriptQuery:
@@ -91,9 +103,14 @@ def _words_of(people: Iterable[int], index: TranscriptIndex) -> frozenset[str]:
 
 
 def _groups(
-    terms: Iterable[tuple[Term, float]], index: TranscriptIndex, said: Collection[str]
+    terms: Iterable[tuple[Term, float]],
+    index: TranscriptIndex,
+    said: Collection[str],
+    formula: Formula,
 ) -> Iterator[Group]:
+    common = weak_words("common")
     for term, weight in terms:
+        weight *= formula.common if term.word in common else 1.0
         yield Group(term.word, weight, tuple(_members(term, index, said)))
 
 

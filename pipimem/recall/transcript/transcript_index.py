@@ -1,4 +1,4 @@
-"""The index of a transcript: which messages hold a word, and what each message is like."""
+"""The index of a transcript: which passages hold a word, and what each message is like."""
 
 from __future__ import annotations
 
@@ -6,67 +6,77 @@ import json
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from enum import IntFlag
 from itertools import chain, pairwise
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from pipimem.notes.message import Role
 from pipimem.recall.items import Item
 from pipimem.recall.phrases import NAMES_A_TIME, says
 from pipimem.recall.postings import Spelling, pairs
 from pipimem.text.dates.calendar_words import SHORT
+from pipimem.text.passages import Passage, passages
 from pipimem.text.patterns import Pattern
 from pipimem.text.talk.asking import may_be_off_the_record
 from pipimem.text.words.index_words import Words
 
 
 class Formula(Struct, frozen=True):
-    """All constants of one way to rank; a word that stands in one message of all counts 1."""
+    """All constants of one way to rank; a word that stands in one passage of all counts 1.
 
-    saturation: float = 0.8
-    """BM25's k1. Small: a word said twice says hardly more about a chat message than said once."""
-    length: float = 0.2
-    """BM25's b. Small: a longer turn is hardly ever about more things."""
-    before: tuple[float, ...] = (0.5, 0.25, 0.12)
+    Chosen on LoCoMo, BEAM and MemoryBank together, each counting the same.
+    """
+
+    saturation: float = 1.4
+    """BM25's k1."""
+    length: float = 0.35
+    """BM25's b, against the mean length of the talk's passages."""
+    common: float = 0.75
+    """What a word counts that is common in any talk."""
+    before: tuple[float, ...] = (0.75, 0.25, 0.15)
     """What a word counts that stands one, two, three messages earlier.
 
     What was asked belongs to the answer.
     """
-    after: tuple[float, ...] = (0.4, 0.2, 0.1)
+    after: tuple[float, ...] = (0.35, 0.1, 0.1)
     """What a word counts that stands one, two, three messages later."""
-    pairs: float = 0.25
+    brevity: float = 1.2
+    """How much less a neighbour's words count for each mean passage that it is longer than one."""
+    borrowed: float = 0.9
+    """The most a word counts that only a neighbour has, against that neighbour."""
+    pairs: float = 0.45
     """Two Chinese characters next to each other, against a word.
 
     They find what was cut differently.
     """
-    date: float = 0.5
+    date: float = 0.8
     """A message of the day that is asked for, by itself."""
-    dated: float = 1.0
+    dated: float = 0.9
     """… and what its words count more."""
-    person: float = 0.33
+    person: float = 0.3
     """A message of the person that is named, once it shares a word."""
-    spoken: float = 0.5
+    spoken: float = 0.6
     """… and what its words count more."""
+    of_role: Mapping[Role, float] = MappingProxyType({"user": 1.4, "assistant": 0.3})
+    """What the words count more of the person in a talk with a bot, or of the bot if asked for."""
     question: float = 0.3
     """What the words of a message that only asks count less: the answer is elsewhere."""
-    time: float = 0.2
+    time: float = 0.35
     """What they count more where the question asks when and the message names a time."""
-    number: float = 0.3
+    number: float = 0.15
     """… how many, and it has a number."""
-    name: float = 0.2
+    name: float = 0.15
     """… who, where or which, and it has a name."""
 
 
 FORMULA = Formula()
-# The length of a usual message in index words; fixed, so that nothing an index has computed goes
-# stale.
-USUAL_LENGTH = 12
-
 
 # The number of the room's own thread.
 ROOM = -1
@@ -171,10 +181,14 @@ _ASKS_A_NAME = Pattern(
 )
 
 
+# Who writes more says something, and does not only ask or acknowledge.
+LONGEST_FILLER = 160
+
+
 def shape_of(text: str) -> Shape:
     """What a message has that a question may want, and whether it may ask not to be noted."""
     shape = SHAPELESS
-    if text.rstrip().endswith(("?", "？")):
+    if len(text) <= LONGEST_FILLER and text.rstrip().endswith(("?", "？")):
         shape |= Shape.QUESTION
     if NAMES_A_TIME().search(text) or _RELATIVE().search(text):
         shape |= Shape.TIME
@@ -203,9 +217,9 @@ def wanted(question: str) -> Shape:
 _BETWEEN = "\n"
 _NO_POSTINGS: Sequence[int] = ()
 # What the rows are made of: of messages, of their threads, of days, of words.
-_KINDS = "iBBBiiiqiiiIIIII"
-# So many of them have a number for each message.
-_OF_MESSAGES = 9
+_KINDS = "iBBIiiiqiIIiiIIIII"
+# So many of them have a number for each message, so many after them one for each passage.
+_OF_MESSAGES, _OF_PASSAGES = 9, 2
 
 
 class StoredPostings:
@@ -232,20 +246,28 @@ def _bytes() -> array[int]:
     return array("B")
 
 
+def _numbers() -> array[int]:
+    return array("I")
+
+
 @dataclass(slots=True)
 class TranscriptState:
     """What an index knows of a transcript; most of it by the slot of a message.
 
-    `spoken_by` and `roles` are numbers of `speakers` and `role_names`; `days` go by the ordinal of
-    the date; `stored` are the words and their slots.
+    `spoken_by` and `roles` are numbers of `speakers` and `role_names`; `firsts` are the first
+    passages of messages; `days` go by the ordinal of the date. By the number of a passage,
+    `lengths` are its index words and `owners` the slot of its message. `stored` are the words and
+    their passages.
     """
 
     speakers: list[str] = field(default_factory=list)
     role_names: list[str] = field(default_factory=list)
     spoken_by: array[int] = field(default_factory=lambda: array("i"))
-    lengths: array[int] = field(default_factory=_bytes)
     shapes: array[int] = field(default_factory=_bytes)
     roles: array[int] = field(default_factory=_bytes)
+    firsts: array[int] = field(default_factory=_numbers)
+    lengths: array[int] = field(default_factory=_numbers)
+    owners: array[int] = field(default_factory=_numbers)
     threads: Threads = field(default_factory=Threads)
     days: dict[int, array[int]] = field(default_factory=dict)
     stored: StoredPostings = field(default_factory=StoredPostings)
@@ -268,8 +290,9 @@ def packed(state: TranscriptState) -> bytes:
     """The state as bytes, numbers in the byte order of this machine; whoever keeps it stamps it."""
     threads, stored = state.threads, state.stored
     rows: tuple[Iterable[int], ...] = (
-        *(state.spoken_by, state.lengths, state.shapes, state.roles),
+        *(state.spoken_by, state.shapes, state.roles, state.firsts),
         *(threads.of, threads.before, threads.after, threads.times, threads.speakers),
+        *(state.lengths, state.owners),
         *(threads.last, threads.last.values(), state.days, *joined(state.days.values())),
         *(stored.ends, stored.slots),
     )
@@ -294,30 +317,32 @@ def unpacked(data: memoryview) -> TranscriptState:
         word_ends, word_slots = numbers[-2].cast("I"), numbers[-1].cast("I")
     except (msgspec.DecodeError, TypeError, ValueError) as error:
         raise ValueError(f"no index: {error}") from error
-    if len({len(row) for row in rows[:_OF_MESSAGES]}) != 1:
+    of_messages, of_passages = rows[:_OF_MESSAGES], rows[_OF_MESSAGES:][:_OF_PASSAGES]
+    if any(len({len(row) for row in group}) != 1 for group in (of_messages, of_passages)):
         raise ValueError("rows of different lengths")
-    spoken_by, lengths, shapes, roles, of, before, after, times, by = rows[:_OF_MESSAGES]
-    newest_of, newest, days, ends, slots = rows[_OF_MESSAGES:]
+    spoken_by, shapes, roles, firsts, of, before, after, times, by = of_messages
+    newest_of, newest, days, ends, slots = rows[_OF_MESSAGES + _OF_PASSAGES :]
     speakers, role_names = json.loads(people)
     words = str(vocabulary, "utf-8", "surrogatepass").split(_BETWEEN) if word_ends else []
     bounds = pairwise((0, *ends))
     by_day = {day: slots[low:high] for day, (low, high) in zip(days, bounds, strict=True)}
     threads = Threads(of, before, after, times, by, dict(zip(newest_of, newest, strict=True)))
     stored = StoredPostings(words, word_ends, word_slots)
+    lengths, owners = of_passages
     return TranscriptState(
-        speakers, role_names, spoken_by, lengths, shapes, roles, threads, by_day, stored
+        *(speakers, role_names, spoken_by, shapes, roles, firsts),
+        *(lengths, owners, threads, by_day, stored),
     )
 
 
-# A message longer than this is punished no further: it may hold one sentence that matters.
-LONGEST = 8 * USUAL_LENGTH
 _BOT_ROLES = frozenset(("assistant", "tool", "system"))
 
 
 class TranscriptIndex(TranscriptState):
     """Messages by their words, in the order of the transcript; rebuilt from it, never the truth.
 
-    A message's slot is its place, from 0. A word that a message holds twice names its slot twice.
+    A message's slot is its place, from 0. Its passages are numbered through the whole transcript;
+    a word that a passage holds twice names its number twice.
     The texts are not kept: `item` gives the message of a slot. Without one they are kept after all,
     for talk that is in memory anyway.
     """
@@ -337,9 +362,32 @@ class TranscriptIndex(TranscriptState):
         # Words of later messages, with all their places; the others' are in `stored`.
         self._places: dict[str, array[int]] = {}
         self._spelling: Spelling | None = None
+        self._length = sum(self.lengths)
 
     def __len__(self) -> int:
-        return len(self.lengths)
+        return len(self.firsts)
+
+    @property
+    def mean_length(self) -> float:
+        """The mean number of index words of a passage, at least 1."""
+        return max(1.0, self._length / max(1, len(self.lengths)))
+
+    def passages_of(self, slot: int) -> range:
+        """The numbers of the passages of a message."""
+        following = slot + 1
+        end = self.firsts[following] if following < len(self) else len(self.owners)
+        return range(self.firsts[slot], end)
+
+    def passages_between(self, slots: range) -> range:
+        """Return the numbers of the passages of messages in a row."""
+        if not slots:
+            return range(0)
+        return range(self.firsts[slots.start], self.passages_of(slots[-1]).stop)
+
+    def length_of(self, slot: int) -> int:
+        """How many index words a message has."""
+        numbers = self.passages_of(slot)
+        return sum(self.lengths[numbers.start : numbers.stop])
 
     def add(self, items: Iterable[Item]) -> None:
         """Messages that come after those it has."""
@@ -366,7 +414,7 @@ class TranscriptIndex(TranscriptState):
         return self._items[slot]
 
     def places(self, word: str) -> Sequence[int]:
-        """The slots of the messages that hold a word, in order, once for each time they hold it."""
+        """The passages that hold a word, in order, once for each time they hold it."""
         places = self._places.get(word)
         return self.stored.places(word) if places is None else places
 
@@ -400,16 +448,16 @@ class TranscriptIndex(TranscriptState):
         return self._spelling
 
     def _put(self, item: Item) -> None:
-        slot, bag = len(self), self.words.bag(item.text)
-        for word in (*bag.words, *pairs(bag)):
-            self._place(word, slot)
+        slot = len(self)
+        self.firsts.append(len(self.owners))
+        for passage in passages(item.text):
+            self._put_passage(slot, passage)
         if item.when is not None:
             self.days.setdefault(item.when.toordinal(), array("I")).append(slot)
         speaker = self._speaker_numbers.setdefault(item.speaker, len(self.speakers))
         if speaker == len(self.speakers):
             self.speakers.append(item.speaker)
         self.spoken_by.append(speaker)
-        self.lengths.append(min(len(bag.words), LONGEST))
         self.shapes.append(shape_of(item.text))
         time = int(item.when.timestamp()) if item.when else 0
         self.threads.add(speaker, time, by_bot=item.role in _BOT_ROLES)
@@ -417,13 +465,21 @@ class TranscriptIndex(TranscriptState):
         if self._items is not None:
             self._items.append(item)
 
-    def _place(self, word: str, slot: int) -> None:
+    def _put_passage(self, slot: int, passage: Passage) -> None:
+        number, bag = len(self.owners), self.words.bag(passage.headed)
+        for word in (*bag.words, *pairs(bag)):
+            self._place(word, number)
+        self.owners.append(slot)
+        self.lengths.append(len(bag.words))
+        self._length += len(bag.words)
+
+    def _place(self, word: str, number: int) -> None:
         places = self._places.get(word)
         if places is None:
             places = self._places[word] = array("I", tuple(self.stored.places(word)))
             if self._spelling is not None:
                 self._spelling.add(word)
-        places.append(slot)
+        places.append(number)
 
 
 def _number(name: str, names: list[str]) -> int:

@@ -162,6 +162,7 @@ def test_a_batch_keeps_order_and_fields(call: Call, tmp_path: Path) -> None:
         "id",
         "source",
         "section",
+        "speaker",
         "score",
         "content",
         "when",

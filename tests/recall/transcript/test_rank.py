@@ -14,6 +14,7 @@ from pipimem.recall.transcript.rank import search
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.words.index_words import Words
 
+from tests.cases import each
 from tests.recall.conftest import NOW
 
 SYNONYMS = common()
@@ -146,6 +147,54 @@ def test_an_answer_has_what_the_question_wants(words: Words, question: str, answ
     )
     found = ids(index, question)
     assert (found[0], found[-1]) == (answer, "log:0")
+
+
+ADVICE = "Here is how others go about it. " * 30
+
+
+def chat(words: Words, *lines: str) -> TranscriptIndex:
+    """A person and a bot by turns, a minute apart; ids count from 0."""
+    index = TranscriptIndex(words)
+    for place, text in enumerate(lines):
+        role, time = ("user", "assistant")[place % 2], NOW + timedelta(minutes=place)
+        index.add([message_item(Message(role, text, id=str(place), time=time))])  # type: ignore[arg-type]
+    return index
+
+
+def test_a_long_message_is_found_by_its_passage(words: Words) -> None:
+    """The hit says which of its passages it is."""
+    index = chat(
+        words, "how do I care for it?", f"{ADVICE}\nWater the monstera on Fridays. {ADVICE}"
+    )
+    hit = search(index, "monstera", now=NOW)[0]
+    assert (hit.item.id, hit.passage) == ("log:1", 1)
+
+
+def test_a_long_neighbour_does_not_lift_a_message_over_itself(words: Words) -> None:
+    """What has the words comes first, however short those beside it are."""
+    answer = f"{ADVICE}\nWater the monstera on Fridays, and feed it in spring. {ADVICE}"
+    index = chat(words, "and the plant?", answer, "thanks!", "You are welcome.")
+    assert ids(index, "when should the monstera be watered and fed?")[0] == "log:1"
+
+
+IN_ENGLISH = ("The budget for the kitchen is 4,000.", "A budget for the kitchen is 9,000.")
+IN_CHINESE = ("厨房预算是四千。", "厨房预算是九千。")
+
+
+@each(
+    ("said", "question", "answer"),
+    [
+        (IN_ENGLISH, "which budget did I set for the kitchen?", "log:0"),
+        (IN_ENGLISH, "which budget did you recommend for the kitchen?", "log:1"),
+        (IN_CHINESE, "我的厨房预算是多少？", "log:0"),
+        (IN_CHINESE, "你给我推荐了什么厨房预算？", "log:1"),
+    ],
+)
+def test_who_is_asked_about_comes_first(
+    words: Words, said: tuple[str, str], question: str, answer: str
+) -> None:
+    """In a talk with a bot: the person, but for what "you" said."""
+    assert ids(chat(words, *said), question)[0] == answer
 
 
 def test_other_words_for_the_same_are_found(words: Words) -> None:

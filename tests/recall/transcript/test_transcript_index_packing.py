@@ -102,7 +102,7 @@ def test_what_is_no_index_is_refused(cut: int) -> None:
     ("row", "more", "told"),
     [
         (0, b"x", "no index"),  # half a number
-        (3, b"x", "rows of different lengths"),
+        (2, b"x", "rows of different lengths"),
         (-1, b"1234", "do not fit together"),
     ],
 )

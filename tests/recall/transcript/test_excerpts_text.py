@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 from pipimem.recall.items import Item, Source
-from pipimem.recall.transcript.passages import excerpt, headed
+from pipimem.recall.transcript.excerpts import excerpt, headed
 from pipimem.text.token_count import estimate
 from pipimem.text.words.index_words import Words
 

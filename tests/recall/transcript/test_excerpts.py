@@ -11,12 +11,12 @@ from pipimem.recall.budget import BlockBudget, context_block
 from pipimem.recall.items import Item, message_item
 from pipimem.recall.query import refined
 from pipimem.recall.synonyms import common
-from pipimem.recall.transcript.passages import Room, passages
+from pipimem.recall.transcript.excerpts import ExcerptLimits, excerpts
 from pipimem.recall.transcript.transcript_index import TranscriptIndex
 from pipimem.text.token_count import estimate
 from pipimem.text.words.index_words import Words
 
-from tests.cases import table
+from tests.cases import each, table
 from tests.recall.conftest import NOW
 
 SYNONYMS = common()
@@ -59,7 +59,7 @@ def asked(
     """What is shown for a question with all the room there is."""
     query = refined(text, index.words, now=NOW, synonyms=SYNONYMS)
     whole = {"before": len(index), "budget": BlockBudget(max_chars, max_tokens)} | room
-    return passages(index, query, Room(**whole), now=NOW, synonyms=SYNONYMS)  # type: ignore[arg-type]
+    return excerpts(index, query, ExcerptLimits(**whole), now=NOW, synonyms=SYNONYMS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,6 @@ def test_a_question_that_shares_too_little_brings_nothing(talk: TranscriptIndex)
     [
         ("what is the price of that bicycle?", "80 euros"),
         ("when does the kettle get repaired?", "broken again"),
-        ("offsite?", "Where should the spring offsite be?"),
         ("青岛崂山怎么爬？", "大雨"),
     ],
 )
@@ -106,6 +105,31 @@ def test_what_no_entry_was_made_of_yet_is_found_as_easily_as_an_entry(
     assert asked(talk, question) == ()
     assert any(answer in item.text for item in asked(talk, question, learnt=newest))
     assert asked(talk, question, learnt=len(talk)) == ()
+
+
+@each(
+    ("question", "answer"),
+    [
+        ("offsite?", "Where should the spring offsite be?"),
+        ("which kettle?", "The kettle in the office kitchen is broken again."),
+        ("崂山在哪？", "上周末我们去青岛爬了崂山"),
+        ("崂山大雨", "上周末我们去青岛爬了崂山"),
+    ],
+)
+def test_a_message_that_holds_all_words_of_a_short_question_answers_it(
+    talk: TranscriptIndex, question: str, answer: str
+) -> None:
+    """However few they are, and whether it asks or only names a thing; words of asking aside."""
+    assert any(answer in item.text for item in asked(talk, question))
+
+
+@each(
+    "text",
+    ["which kettle leaks?", "崂山门票多少钱？", "the kettle", "怎么爬崂山？", "我去崂山了"],
+)
+def test_a_message_that_holds_some_of_the_words_does_not(talk: TranscriptIndex, text: str) -> None:
+    """Nor does what tells, asks for a way to do things, or is one word and no question."""
+    assert asked(talk, text) == ()
 
 
 @pytest.mark.parametrize(
@@ -126,8 +150,8 @@ def test_what_the_asker_said_before_is_found_by_who_asks(talk: TranscriptIndex) 
     """The question is of a person, as if their name stood in it."""
     question = "which machine did I say makes our tea at the office?"
     query = refined(question, talk.words, now=NOW, speaker="Dana", synonyms=SYNONYMS)
-    room = Room(len(talk), BlockBudget(5_000, 700))
-    found = passages(talk, query, room, now=NOW, synonyms=SYNONYMS)
+    room = ExcerptLimits(len(talk), BlockBudget(5_000, 700))
+    found = excerpts(talk, query, room, now=NOW, synonyms=SYNONYMS)
     assert any("kettle" in item.text for item in found)
     assert not any("kettle" in item.text for item in asked(talk, question))
 

@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from pipimem.notes.message import Message
 from pipimem.recall.budget import NAME_CHARS, BlockBudget
+from pipimem.recall.coverage import QuestionWords, is_noun_phrase, question_words
 from pipimem.recall.items import Item, Source
 from pipimem.recall.phrases import asks, phrases, says, weak_words
 from pipimem.recall.postings import rarity
@@ -19,9 +20,16 @@ from pipimem.recall.scoring import Part, scored
 from pipimem.recall.synonyms import NO_SYNONYMS, Synonyms
 from pipimem.recall.transcript.hits import thread_around
 from pipimem.recall.transcript.question import Group, TranscriptQuery, of_person, query_of
-from pipimem.recall.transcript.rank import blocks_between, blocks_to_weigh, weighed
-from pipimem.recall.transcript.transcript_index import FORMULA, Shape, TranscriptIndex, between
+from pipimem.recall.transcript.rank import Weighed, weighed
+from pipimem.recall.transcript.transcript_index import (
+    FORMULA,
+    LONGEST_FILLER,
+    Shape,
+    TranscriptIndex,
+    between,
+)
 from pipimem.text.dates import without_days
+from pipimem.text.passages import passages
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import read_quote
 from pipimem.text.talk.asking import off_the_record
@@ -52,6 +60,15 @@ def excerpt(text: str, wanted: Collection[str], words: Words, times: int = 1) ->
     return (ELLIPSIS if start else "") + clipped(text[start:], room)
 
 
+def passage_text(text: str, number: int) -> str:
+    """Return a passage of a text under its heading, by its number in the text.
+
+    A text that was shortened since it was indexed may have fewer: then it is the last.
+    """
+    found = passages(text)
+    return found[min(number, len(found) - 1)].headed
+
+
 def headed(item: Item, text: str) -> str:
     """A text under when it was said and by whom; a quote says that itself."""
     if read_quote(text).name:
@@ -65,6 +82,8 @@ def headed(item: Item, text: str) -> str:
 
 def chars_for(text: str) -> int:
     """How many characters of such a text an index shows."""
+    if text.isascii():
+        return _LATIN_CHARS
     han = sum(not character.isascii() for character in text)
     return _HAN_CHARS if han > _MOSTLY_HAN * len(text) else _LATIN_CHARS
 
@@ -85,12 +104,7 @@ _EFFORT = 0.3
 _FEW = 100
 # Between what somebody said and "don't note that" others may speak.
 _ASKED_BEFORE, _ASKED_AFTER = 2, 3
-# Whoever writes more says something.
-_LONGEST_FILLER = 160
 _SIGNS = Pattern(r"[\W_]+")
-
-Weighed = tuple[int, Sequence[Part]]
-"""The slot of a message and what speaks for it."""
 
 
 class Quotable:
@@ -106,12 +120,10 @@ class Quotable:
 
 def best(index: TranscriptIndex, asked: TranscriptQuery, quotable: Quotable) -> Sequence[Weighed]:
     """The messages that may be quoted and say most about what is asked, best first."""
-    if quotable.before - quotable.first <= _FEW:
-        blocks = blocks_between(quotable.first, quotable.before)
-    else:
-        blocks = blocks_to_weigh(index, asked, FORMULA, None, _EFFORT)
-    found = weighed(index, asked, _LOOKED_AT, FORMULA, blocks, quotable)
-    return [pair for pair in found if not is_off_the_record(index, pair[0])]
+    is_few = quotable.before - quotable.first <= _FEW
+    slots = range(quotable.first, quotable.before) if is_few else None
+    found = weighed(index, asked, _LOOKED_AT, FORMULA, quotable, effort=_EFFORT, slots=slots)
+    return [hit for hit in found if not is_off_the_record(index, hit.slot)]
 
 
 def is_off_the_record(index: TranscriptIndex, slot: int) -> bool:
@@ -141,7 +153,7 @@ def is_filler(text: str, asked: str, words: Words) -> bool:
 
     "yes", "no" and a negated sentence answer; so does a statement in the question's own words.
     """
-    if len(text) > _LONGEST_FILLER:
+    if len(text) > LONGEST_FILLER:
         return False
     left = phrases("acknowledging").sub(" ", text.lower())
     if phrases("yes or no").search(left):
@@ -187,12 +199,14 @@ _LINES = 3
 _MOST_TOKENS = 490
 _DAY_TOKENS = 14
 
+# So many of the best messages may hold all words of a question.
+_MAY_HOLD_ALL = 5
 _SENTENCE = Pattern(r"[^.!?。！？\n]*(?:[.!?。！？\n]+|\Z)")
 _QUESTION_MARKS = ("?", "？")
 _OF_THAT_DAY = "on that day"
 
 
-class Room(Struct, frozen=True):
+class ExcerptLimits(Struct, frozen=True):
     """What may be shown: messages before the slot `before`, as many as the `budget` has room for.
 
     What is shown is taken off the budget. `shown` are ids that are not shown again, `known` texts
@@ -220,10 +234,10 @@ class Room(Struct, frozen=True):
         return not set(words.words(item.text)) <= set(words.words(instead))
 
 
-def passages(
+def excerpts(
     index: TranscriptIndex,
     query: Query,
-    room: Room,
+    room: ExcerptLimits,
     *,
     now: datetime,
     synonyms: Synonyms = NO_SYNONYMS,
@@ -234,62 +248,91 @@ def passages(
     best message holds too little of the question. Of what no entry was made of yet less is enough.
     """
     text = "" if query.silent else _asking(query.text)
-    if not text:
+    is_phrase = not (text or query.silent) and _names_a_thing(query.text, index.words)
+    if not text and not is_phrase:
         return ()
+    text = text or query.text
     asked = query_of(text, index, now=now, synonyms=synonyms, formula=FORMULA)
     if query.asks_who:
         asked = of_person(asked, index, query.speaker)
     weights = _weights(index, text, asked, now)
-    found = _answering(index, query, asked, room, weights, text) if weights else ()
+    found = _ExcerptSearch(index, query, asked, room, weights, text, is_phrase).found()
     return _fitting(index, found, room, weights, text) if found else ()
 
 
-def _answering(
-    index: TranscriptIndex,
-    query: Query,
-    asked: TranscriptQuery,
-    room: Room,
-    weights: Mapping[str, float],
-    text: str,
-) -> Sequence[Weighed]:
-    """The messages that answer, best first; empty where the best holds too little."""
-    is_general = not asked.people and query.is_general()
-    if not is_general:
-        found = best(index, asked, Quotable(index, 0, room.before))
-        if any(_is_answer(parts, weights, text, asked) for _, parts in found[:_WITH_NEIGHBOURS]):
-            return found
-    if room.learnt is None or not _asks_by_form(text):
-        return ()
-    quotable = Quotable(index, max(room.learnt, room.before - _NOT_LEARNT), room.before)
-    least = _LEAST_SHARED if is_general or len(weights) >= _LONE_AMONG else 1
-    return _sharing(index, asked, quotable, weights, least)
+def _names_a_thing(text: str, words: Words) -> bool:
+    """Return whether a text asks by naming a thing and no more."""
+    return not asks(text) and not says("telling", text) and is_noun_phrase(text, words)
 
 
-def _sharing(
-    index: TranscriptIndex,
-    asked: TranscriptQuery,
-    quotable: Quotable,
-    weights: Mapping[str, float],
-    least: int,
-) -> Sequence[Weighed]:
-    """The messages that share `least` words with a question and as much as an entry must.
+class _ExcerptSearch(Struct, frozen=True):
+    """The ways in which a question finds messages: by enough of its words, or by all of them.
 
-    A message's own words count, not those of its neighbours.
+    `weights` are what its words count, `text` is what of it asks, `is_phrase` says that it only
+    names a thing.
     """
-    groups = [group for group in asked.groups if group.name in weights]
-    found: list[Weighed] = []
-    for slot, _ in best(index, asked, quotable):
-        own = ((group.name, _own_share(index, group, slot)) for group in groups)
-        parts = [Part(name, weights[name] * share) for name, share in own if share]
-        if len(parts) >= least and scored(parts) >= FLOOR:
-            found.append((slot, parts))
-    return sorted(found, key=lambda pair: -scored(pair[1]))
+
+    index: TranscriptIndex
+    query: Query
+    asked: TranscriptQuery
+    room: ExcerptLimits
+    weights: Mapping[str, float]
+    text: str
+    is_phrase: bool
+
+    def found(self) -> Sequence[Weighed]:
+        """Return the messages that answer, best first; none where the best holds too little."""
+        if not self.asked.people and self.query.is_general():
+            return self._not_learnt(_LEAST_SHARED)
+        hits = best(self.index, self.asked, Quotable(self.index, 0, self.room.before))
+        if not self.weights or self.is_phrase:
+            return self._holding_all(hits)
+        if any(
+            _is_answer(hit.parts, self.weights, self.text, self.asked)
+            for hit in hits[:_WITH_NEIGHBOURS]
+        ):
+            return hits
+        least = _LEAST_SHARED if len(self.weights) >= _LONE_AMONG else 1
+        return self._not_learnt(least) or self._holding_all(hits)
+
+    def _not_learnt(self, least: int) -> Sequence[Weighed]:
+        """Return the newest messages that share `least` words and as much as an entry must.
+
+        No entry was made of them yet. A message's own words count, not those of its neighbours.
+        """
+        learnt, before = self.room.learnt, self.room.before
+        if learnt is None or not self.weights or not _asks_by_form(self.text):
+            return ()
+        quotable = Quotable(self.index, max(learnt, before - _NOT_LEARNT), before)
+        groups = [group for group in self.asked.groups if group.name in self.weights]
+        found: list[Weighed] = []
+        for hit in best(self.index, self.asked, quotable):
+            own = ((group.name, _own_share(self.index, group, hit.slot)) for group in groups)
+            parts = [Part(name, self.weights[name] * share) for name, share in own if share]
+            if len(parts) >= least and scored(parts) >= FLOOR:
+                found.append(hit._replace(parts=parts))
+        return sorted(found, key=lambda hit: -scored(hit.parts))
+
+    def _holding_all(self, hits: Sequence[Weighed]) -> Sequence[Weighed]:
+        """Return the messages whose own words, or passage, hold all that the question names."""
+        if not (self.is_phrase or _asks_by_form(self.text)) or says("procedure", self.text):
+            return ()
+        named = question_words(self.text, self.index.words)
+        return [hit for hit in hits[:_MAY_HOLD_ALL] if self._holds_all(hit, named)]
+
+    def _holds_all(self, hit: Weighed, named: QuestionWords) -> bool:
+        index, words = self.index, self.index.words
+        said = passage_text(index.item(hit.slot).text, hit.passage - index.firsts[hit.slot])
+        if is_filler(said, self.text, words):
+            return False
+        return named.all_stand_in(said, words.words(said), words)
 
 
 def _own_share(index: TranscriptIndex, group: Group, slot: int) -> float:
     """How much of a group's word stands in a message: 1 for the word itself, less for others."""
-    shares = (share for word, share in group.members if between(index.places(word), slot, slot + 1))
-    return max(shares, default=0.0)
+    own = index.passages_of(slot)
+    words = ((share, index.places(word)) for word, share in group.members)
+    return max((share for share, at in words if between(at, own.start, own.stop)), default=0.0)
 
 
 def _asks_by_form(text: str) -> bool:
@@ -340,7 +383,7 @@ def _weight(index: TranscriptIndex, group: Group) -> float:
     """The rarity of a thing in the transcript; 1 for one nobody said."""
     spreads = [len(index.places(word)) for word, _ in group.members]
     spread = spreads[0] or min(filter(None, spreads), default=0)
-    return rarity(spread, len(index)) if spread else 1.0
+    return rarity(spread, len(index.owners)) if spread else 1.0
 
 
 def _is_answer(
@@ -361,7 +404,7 @@ def _is_answer(
 def _fitting(
     index: TranscriptIndex,
     found: Sequence[Weighed],
-    room: Room,
+    room: ExcerptLimits,
     wanted: Collection[str],
     asked: str,
 ) -> tuple[Item, ...]:
@@ -369,15 +412,17 @@ def _fitting(
 
     What says nothing beyond what is `asked` is left out.
     """
-    lowest = _SHARE_OF_BEST * scored(found[0][1])
-    hits = [slot for slot, parts in found if scored(parts) >= lowest]
+    lowest = _SHARE_OF_BEST * scored(found[0].parts)
+    hits = {hit.slot: hit.passage for hit in found if scored(hit.parts) >= lowest}
     spared = room.budget.tokens - _MOST_TOKENS
     days: set[str] = set()
     chosen: dict[int, Item] = {}
-    for slot in _showable(index, hits, room):
+    for slot in _showable(index, list(hits), room):
         if slot in chosen:
             continue
+        number = hits[slot] if slot in hits else _best_passage(index, slot, wanted)
         item = index.item(slot)
+        item = replace(item, text=passage_text(item.text, number - index.firsts[slot]))
         if is_filler(item.text, asked, index.words):
             continue
         item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
@@ -388,7 +433,18 @@ def _fitting(
     return tuple(chosen[slot] for slot in sorted(chosen))
 
 
-def _showable(index: TranscriptIndex, hits: Sequence[int], room: Room) -> Iterator[int]:
+def _best_passage(index: TranscriptIndex, slot: int, wanted: Collection[str]) -> int:
+    """Return the number of the first passage of a message that holds most of the wanted words."""
+    numbers = index.passages_of(slot)
+    if len(numbers) == 1:
+        return numbers.start
+    places = [index.places(word) for word in wanted]
+    return max(
+        numbers, key=lambda number: sum(bool(between(at, number, number + 1)) for at in places)
+    )
+
+
+def _showable(index: TranscriptIndex, hits: Sequence[int], room: ExcerptLimits) -> Iterator[int]:
     """The hits and their neighbours, as far as they may be quoted and nobody reworded them."""
     quotable = Quotable(index, 0, room.before)
     for slot in _with_neighbours(index, hits):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from pipimem.recall.transcript.passages import is_filler
+from pipimem.recall.transcript.excerpts import is_filler
 from pipimem.text.words.index_words import Words
 
 from tests.cases import table
