@@ -22,7 +22,6 @@ _SAYS = {
     "forget": "",
     "timeline": "rr-046",
     "detail": "rr-043",
-    "remember": "周五不许发布",
 }
 
 
@@ -72,6 +71,8 @@ def test_every_command_block_runs_as_it_stands(
         for call in block:
             done = run(call)
             says = next((words for name, words in _SAYS.items() if name in call[1:3]), "")
+            if call[1] == "remember":
+                says = call[3]
             if done.exit_code or says not in done.output:
                 failed[shlex.join(call)] = done.output[-500:]
     assert failed == {}
