@@ -83,38 +83,13 @@ def checked(answer: Consolidated, task: Consolidate) -> tuple[Consolidated, tupl
     """
     shown = _Shown(task)
     left_out: list[LeftOut] = []
-    learned: list[Learned] = []
-    for item in answer.learned:
-        sources = shown.sources(item.sources)
-        reason = (
-            _wrong_speaker(item, sources)
-            or _unsaid(item.text, sources, shown)
-            or _other_language(item.text, sources, shown)
-        )
-        if reason:
-            left_out.append(_left_out(reason, item, sources))
-        else:
-            learned.append(_with_assumed(item, shown))
-    history: list[HistoryItem] = []
-    for line in answer.history:
-        sources = shown.sources(line.sources)
-        if line.weight:  # a quote of the rules
-            history.append(line)
-            continue
-        reason = _unsaid(line.text, sources, shown)
-        # A line may sum up talk in two languages.
-        if not reason and _other_language(line.text, sources, shown):
-            reason = _other_language(line.text, (), shown)
-        if reason:
-            left_out.append(_left_out(reason, line, sources))
-        else:
-            history.append(line)
+    learned = tuple(_keep_said_facts(answer.learned, shown, left_out))
+    history = tuple(_keep_said_history(answer.history, shown, left_out))
     title = "" if _unsaid(answer.title, (), shown) else answer.title
     sheet = answer.sheet
     if sheet is not None:
-        sheet = dict(_said_lines(sheet, shown, left_out))
-    kept = Consolidated(tuple(learned), answer.over, title, tuple(history), sheet)
-    return kept, tuple(left_out)
+        sheet = dict(_keep_said_lines(sheet, shown, left_out))
+    return Consolidated(learned, answer.over, title, history, sheet), tuple(left_out)
 
 
 def checked_sheet(
@@ -128,10 +103,46 @@ def checked_sheet(
         )
     )
     left_out: list[LeftOut] = []
-    return dict(_said_lines(sheet, shown, left_out)), tuple(left_out)
+    return dict(_keep_said_lines(sheet, shown, left_out)), tuple(left_out)
 
 
-def _said_lines(
+def _keep_said_facts(
+    facts: Iterable[Learned], shown: _Shown, left_out: list[LeftOut]
+) -> Iterator[Learned]:
+    """Yield the facts that were said, and add the others to `left_out`."""
+    for fact in facts:
+        sources = shown.sources(fact.sources)
+        reason = (
+            _wrong_speaker(fact, sources)
+            or _unsaid(fact.text, sources, shown)
+            or _other_language(fact.text, sources, shown)
+        )
+        if reason:
+            left_out.append(_left_out(reason, fact, sources))
+        else:
+            yield _with_assumed(fact, shown)
+
+
+def _keep_said_history(
+    lines: Iterable[HistoryItem], shown: _Shown, left_out: list[LeftOut]
+) -> Iterator[HistoryItem]:
+    """Yield the lines of history that were said, and add the others to `left_out`."""
+    for line in lines:
+        if line.weight:  # a quote of the rules
+            yield line
+            continue
+        sources = shown.sources(line.sources)
+        reason = _unsaid(line.text, sources, shown)
+        # A line may sum up talk in two languages.
+        if not reason and _other_language(line.text, sources, shown):
+            reason = _other_language(line.text, (), shown)
+        if reason:
+            left_out.append(_left_out(reason, line, sources))
+        else:
+            yield line
+
+
+def _keep_said_lines(
     sheet: Mapping[str, Sequence[str]], shown: _Shown, left_out: list[LeftOut]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     for section, lines in sheet.items():
@@ -213,23 +224,34 @@ def _foreign_name(text: str, shown: _Shown) -> str:
     """Why a text has a name that stands nowhere; the first word of a sentence may be any word."""
     bare = _LINK.sub(" ", text)
     words = list(_LATIN.finditer(bare))
-    for place, found in enumerate(words):
+    for index, found in enumerate(words):
         word = found[0]
-        if not _is_name(word) or _is_known(word, shown):
+        if not _is_unknown_name(word, shown):
             continue
-        before = bare[: found.start()]
-        if before.strip() and not _SENTENCE_END.search(before):
-            return f"the name {word} stands nowhere"
-        follows = words[place + 1] if place + 1 < len(words) else None
-        is_of_several = (
-            follows is not None
-            and bare[found.end() : follows.start()] == " "
-            and _is_name(follows[0])
-            and not _is_known(follows[0], shown)
-        )
-        if is_of_several or _bare(word) in _example_names():
+        if (
+            not _begins_sentence(bare[: found.start()])
+            or _is_followed_by_name(bare, words[index : index + 2], shown)
+            or _bare(word) in _example_names()
+        ):
             return f"the name {word} stands nowhere"
     return ""
+
+
+def _is_unknown_name(word: str, shown: _Shown) -> bool:
+    return _is_name(word) and not _is_known(word, shown)
+
+
+def _begins_sentence(before: str) -> bool:
+    """Return whether the word after this text is the first of its sentence."""
+    return not before.strip() or _SENTENCE_END.search(before) is not None
+
+
+def _is_followed_by_name(text: str, words: Sequence[re.Match[str]], shown: _Shown) -> bool:
+    """Return whether the second of two words is an unknown name right behind the first."""
+    if len(words) < 2:
+        return False
+    first, second = words
+    return text[first.end() : second.start()] == " " and _is_unknown_name(second[0], shown)
 
 
 def _is_name(word: str) -> bool:

@@ -180,9 +180,16 @@ def _kept_bullets(answer: Folded, originals: Mapping[str, Bullet]) -> list[Bulle
         is_refused = not text.strip() or (text not in known and _is_refused(text))
         if is_refused or any(says_the_same(text, other.text) for other in kept):
             continue
-        times = [originals[name].when for name in bullet.sources if name in originals]
-        kept.append(Bullet(text, bullet.sources, bullet.weight, max(times, default="")))
+        kept.append(
+            Bullet(text, bullet.sources, bullet.weight, _find_newest_time(bullet, originals))
+        )
     return kept
+
+
+def _find_newest_time(bullet: HistoryItem, originals: Mapping[str, Bullet]) -> str:
+    """Return the time of the newest original that a bullet rests on; empty if there is none."""
+    times = (originals[name].when for name in bullet.sources if name in originals)
+    return max(times, default="")
 
 
 def _first_of(bullet: HistoryItem, places: Mapping[str, int]) -> int:

@@ -173,8 +173,7 @@ def promoted(
         if not candidate.is_durable:
             probations -= 1
             until = later(today, timedelta(days=_PROBATION_DAYS))
-        alike = (bullets[place] for place in similar.of(candidate.text))
-        same = [entry for entry in alike if not is_reversed((entry.text,), candidate.text)]
+        same = _find_entries_that_say(candidate.text, bullets, similar)
         quotes = seconded_by(item, candidate.evidence.speaker, same, notes)
         if quotes:
             candidate = _as_rule(candidate, today)
@@ -187,6 +186,14 @@ def promoted(
             left_out.append(_left_out("an entry says it already", candidate))
         operations.append(operation)
     return Promotion(tuple(operations), tuple(left_out), tuple(notices))
+
+
+def _find_entries_that_say(
+    text: str, bullets: Sequence[Entry], similar: SimilarTexts
+) -> list[Entry]:
+    """Return the entries that say the same as a text; `similar` has the texts of `bullets`."""
+    alike = (bullets[index] for index in similar.of(text))
+    return [entry for entry in alike if not is_reversed((entry.text,), text)]
 
 
 def _left_out(reason: str, candidate: _Candidate) -> LeftOut:

@@ -83,9 +83,7 @@ def snapshot(items: Items, limits: SnapshotSettings, *, is_direct: bool = False)
     shared_tokens = limits.workspace_tokens - _cost(of_workspace)[1]
     shared = _room(limits.max_chars, shared_tokens, said)
     rest += shared.filled([(list(items.get(Source.WORKSPACE, ())), 1.0)])
-    notes = (items.get(source, ()) for source in Source if source is not Source.LOG)
-    others = (item for item in itertools.chain(*notes) if not _is_personal(item))
-    left_out = _unsaid(others, said)
+    left_out = _unsaid(_select_impersonal(items), said)
     return Snapshot(standing.standing, standing.standing_left_out, tuple(rest), left_out)
 
 
@@ -111,6 +109,13 @@ def _standing(
     shown += room.filled(groups)
     known = itertools.chain(*(group for group, _ in groups))
     return Snapshot(tuple(shown), _unsaid(known, said))
+
+
+def _select_impersonal(items: Items) -> Iterator[Item]:
+    """Yield the items of the notes that are shown whoever speaks."""
+    for source in Source:
+        if source is not Source.LOG:
+            yield from (item for item in items.get(source, ()) if not _is_personal(item))
 
 
 def _unsaid(items: Iterable[Item], said: Set[str]) -> int:

@@ -96,12 +96,15 @@ def _shown(notes: Notes, now: datetime) -> tuple[KnownEntry, ...]:
     grouped = {entry.id for entry in shown}
     others = [known_entry(notes, entry, now) for entry in bullets if entry.id not in grouped]
     others.sort(key=lambda entry: (entry.no_news, entry.said), reverse=True)
-    room = _OTHER_CHARS + room
-    for entry in others:
+    return (*shown, *_take_fitting(others, _OTHER_CHARS + room))
+
+
+def _take_fitting(entries: Iterable[KnownEntry], room: int) -> Iterator[KnownEntry]:
+    """Yield the entries that have room in so many characters, each taken if it still fits."""
+    for entry in entries:
         if len(entry.text) <= room:
             room -= len(entry.text)
-            shown.append(entry)
-    return tuple(shown)
+            yield entry
 
 
 def _groups(bullets: Sequence[Entry]) -> list[list[int]]:

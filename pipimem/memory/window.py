@@ -116,9 +116,7 @@ def _slice(talk: Sequence[Message], begin: int, chars: int) -> tuple[int, list[M
     sizes = [0]
     paragraphs: set[str] = set()
     for index in range(begin, len(talk)):
-        clean = _cleaned(talk[index])
-        if clean and clean.role == "assistant":
-            clean = replace(clean, content=_shortened_answer(clean.content, paragraphs))
+        clean = _clean_and_shorten(talk[index], paragraphs)
         size = len(clean.content) if clean else 0
         if kept and sizes[-1] + size > chars:
             end = _end_of_talk(talk, begin, index, sizes)
@@ -156,6 +154,14 @@ def _is_pause(talk: Sequence[Message], index: int) -> bool:
 
 def _is_after_answer(talk: Sequence[Message], index: int) -> bool:
     return talk[index - 1].role == "assistant" and talk[index].role == "user"
+
+
+def _clean_and_shorten(message: Message, paragraphs: set[str]) -> Message | None:
+    """Return a message cleaned, an answer of the bot without the `paragraphs` that were shown."""
+    clean = _cleaned(message)
+    if clean is None or clean.role != "assistant":
+        return clean
+    return replace(clean, content=_shortened_answer(clean.content, paragraphs))
 
 
 def _shortened_answer(text: str, paragraphs: set[str]) -> str:

@@ -86,9 +86,16 @@ def personal_items(items: Iterable[Item], *, is_direct: bool) -> PersonalItems:
     bullets = [item for item in items if item.trust != Trust.QUOTED]
     wishes = tuple(item for item in bullets if item.kind == Kind.WISH and said_by(item))
     health = [item for item in bullets if item.kind == Kind.HEALTH]
-    standing = [item for item in health if is_direct or not _concerned(item)]
+    standing = _select_standing_health(health, is_direct=is_direct)
     others = tuple(item for item in health if item not in standing)
-    return PersonalItems(wishes, others, tuple(standing), is_direct)
+    return PersonalItems(wishes, others, standing, is_direct)
+
+
+def _select_standing_health(health: Iterable[Item], *, is_direct: bool) -> tuple[Item, ...]:
+    """Return health that every turn is shown: all in a direct chat, else entries about nobody."""
+    if is_direct:
+        return tuple(health)
+    return tuple(item for item in health if not _concerned(item))
 
 
 def _is(name: str, other: str) -> bool:

@@ -137,10 +137,7 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     if record is None:
         return ""
     was = record
-    if op.trust and was.trust is Trust.QUOTED:
-        record = replace(was, trust=op.trust, quote_reason="")
-    if op.was_helpful:
-        record = replace(record, recalls=record.recalls + 1)
+    record = _apply_trust_and_recall(was, op)
     is_known = set(op.evidence.sources) <= set(was.sources) and record.trust is was.trust
     if is_known and not record.probation_until and not op.was_helpful:
         return ""
@@ -156,6 +153,15 @@ def confirm(work: AppliedDraft, op: Confirm) -> str:
     change = Change("confirmed", File.MEMORY, entry.section, entry.text, entry.text, entry.id)
     work.changes.append(change)
     return ""
+
+
+def _apply_trust_and_recall(record: Record, op: Confirm) -> Record:
+    """Return a record with the trust that a quote gets, and one more recall if it was helpful."""
+    if op.trust and record.trust is Trust.QUOTED:
+        record = replace(record, trust=op.trust, quote_reason="")
+    if op.was_helpful:
+        record = replace(record, recalls=record.recalls + 1)
+    return record
 
 
 def doubt(work: AppliedDraft, op: Doubt) -> str:

@@ -13,6 +13,7 @@ from datetime import date, datetime
 
 from msgspec.structs import replace
 
+from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Loss, Record
 from pipimem.notes.notes import Notes, Refusal
@@ -203,11 +204,9 @@ def losses_by(notes: Notes, operation: Operation, now: datetime) -> list[Loss]:
         return []
     found: list[Loss] = []
     text = operation.text if isinstance(operation, Supersede) else ""
-    kept = bigrams(text)
     day = now.date().isoformat()
     entries = notes.entries_of(operation)
-    if text and entries and is_reversed([entry.text for entry in entries], text):
-        kept = frozenset()
+    kept = _find_kept_bigrams(entries, text)
     for entry in entries:
         record = notes.record(entry.id)
         if record is None or record.trust is Trust.HUMAN:
@@ -218,6 +217,13 @@ def losses_by(notes: Notes, operation: Operation, now: datetime) -> list[Loss]:
             lost = round(share * record.stands_for, 2)
             found.append(Loss(entry.id, day, _stands_since(record, day), lost, gone))
     return found
+
+
+def _find_kept_bigrams(entries: Sequence[Entry], text: str) -> frozenset[str]:
+    """Return the bigrams of a text that replaces entries; none if it turns round what they say."""
+    if text and entries and is_reversed([entry.text for entry in entries], text):
+        return frozenset()
+    return bigrams(text)
 
 
 def since(record: Record) -> str:

@@ -107,9 +107,7 @@ class Openings:
         known = self.known(notes, first=first)
         if known is not None and self._made.is_direct is is_direct:
             return known
-        items = {source: masked_items(index.items(source), self.own) for source in Source}
-        for source in (Source.MEMORY, Source.WORKSPACE):
-            items[source] = with_kinds_in_effect(items[source])
+        items = _collect_shown_items(index, self.own)
         shown = snapshot if first else standing_part
         opening = _opening_of(shown(items, self.limits, is_direct=is_direct), notes)
         made = self._made
@@ -124,6 +122,14 @@ class Openings:
     def drop(self) -> None:
         """Forgets them; they are made again."""
         self._made = _Made()
+
+
+def _collect_shown_items(index: Index, own: SecretSettings) -> dict[Source, tuple[Item, ...]]:
+    """Return the items of an index by source, masked, entries with the kinds they are shown as."""
+    items = {source: masked_items(index.items(source), own) for source in Source}
+    for source in (Source.MEMORY, Source.WORKSPACE):
+        items[source] = with_kinds_in_effect(items[source])
+    return items
 
 
 def _opening_of(shown: Snapshot, notes: Notes) -> Opening:

@@ -36,6 +36,7 @@ from pipimem.store.forget.archive import clean_archive, is_archive_being_saved
 from pipimem.store.forget.past_texts import count_texts, edits_of_texts
 from pipimem.store.forget.targets import (
     ForgetTargets,
+    LineEdit,
     blanked_ledger,
     blanked_message,
     lines_that_go,
@@ -233,12 +234,7 @@ def in_state(channel: Forgetting, dry_run: bool) -> list[Held]:
         }
         return [Held(kind, STATE, count) for kind, count in counts.items()]
     edits = edits_of_texts(bodies, texts, targets)
-    gone = {
-        bodies.get(number, "")
-        for etag, ids in packed
-        if etag in edits
-        for number in lines_that_go(unpacked(ids) or (), edits[etag])
-    }
+    gone = _collect_removed_lines(bodies, packed, edits)
     ledger = blanked_ledger(state.ledger, targets, channel.log.messages())
     marks = marks_of(gone, channel.working_copy.key)
     last = _last_change(channel, ledger)
@@ -386,6 +382,22 @@ def _holds(item: LeftOut, targets: ForgetTargets) -> bool:
     return any(
         targets.are_in_block(text) for text in (item.text, item.reason, item.speaker) if text
     )
+
+
+def _collect_removed_lines(
+    bodies: Mapping[int, str],
+    packed: Iterable[tuple[str, bytes]],
+    edits: Mapping[str, Sequence[LineEdit]],
+) -> set[str]:
+    """Return the lines that past texts have no more after edits.
+
+    `bodies` are all lines by id, `packed` are etags with packed ids of lines, `edits` are by etag.
+    """
+    removed: set[int] = set()
+    for etag, ids in packed:
+        if etag in edits:
+            removed |= lines_that_go(unpacked(ids) or (), edits[etag])
+    return {bodies.get(number, "") for number in removed}
 
 
 def _last_change(channel: Forgetting, ledger: Ledger) -> ChangeRecord:

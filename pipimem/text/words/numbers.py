@@ -63,10 +63,7 @@ def number_values(text: str) -> frozenset[float]:
     words = _words()
     found.update(_values_of_words([word.casefold() for word in _WORD.findall(text)], words))
     found.update(float(hour % _HALF_DAY) for _, hour, _ in clock_times(text))
-    for each in _HAN_NUMBER().findall(text):
-        found.update((_han_value(each, words), _spoken_han_value(each, words)))
-        found.update(words[sign] for sign in each if sign in words)
-    found.update(words[word] for word in words if not word.isascii() and word in text)
+    found.update(_values_of_han(text, words))
     return frozenset(found)
 
 
@@ -111,6 +108,15 @@ def _values_of_words(spoken: list[str], words: dict[str, float]) -> Iterator[flo
         yield value
         total = total * value if value >= _SMALL["百"] and total else total + value
         yield total
+
+
+def _values_of_han(text: str, words: dict[str, float]) -> Iterator[float]:
+    """Yield the values of Chinese numbers as they are read, of their characters, and of words."""
+    for number in _HAN_NUMBER().findall(text):
+        yield _han_value(number, words)
+        yield _spoken_han_value(number, words)
+        yield from (words[sign] for sign in number if sign in words)
+    yield from (words[word] for word in words if not word.isascii() and word in text)
 
 
 def _spoken_han_value(text: str, words: dict[str, float]) -> float:

@@ -62,7 +62,7 @@ def says_so(old: str, new: str, talk: Iterable[str], names: str = "") -> bool:
     own = content_words(names)
     return (
         _says_values(old, new, texts)
-        and all(any(_has_side(text, one) for text in texts) for one in _swapped((old,), new))
+        and _says_opposites(old, new, texts)
         and all(_says(clause, texts, own) for clause in _turned((old,), new))
         and (not _reorders((old,), new) or _says(_Clause(new, False), sentences, own))
     )
@@ -75,6 +75,12 @@ def _says_values(old: str, new: str, texts: Iterable[str]) -> bool:
         return True
     numbers = {float(value) for value in fresh if value.replace(".", "").isdigit()}
     return any(numbers & number_values(text) or fresh & values_of(text) for text in texts)
+
+
+def _says_opposites(old: str, new: str, texts: Sequence[str]) -> bool:
+    """Return whether talk has each opposite of `new` that takes the place of a word of `old`."""
+    swapped = _swapped((old,), new)
+    return all(any(_has_side(text, word) for text in texts) for word in swapped)
 
 
 class _Clause(Struct, frozen=True):
@@ -136,19 +142,22 @@ def _denied_and_said(text: str) -> list[_Clause]:
 
 def _swapped(olds: Sequence[str], new: str) -> list[Opposite]:
     """Return the opposites in `new` that stand in the place of those of the texts."""
-    before = [one for old in olds for one in opposites_in(old)]
-    found: list[Opposite] = []
-    for one in opposites_in(new):
-        pair = [other for other in before if other.pair == one.pair]
-        if not pair:
-            continue
-        grams = subject_grams(one.clause)
-        best = max(share_in(grams, subject_grams(other.clause)) for other in pair)
-        near = [o for o in pair if share_in(grams, subject_grams(o.clause)) >= best]
-        is_near = best >= REWORDED or len(pair) == 1
-        if is_near and all(other.is_second is not one.is_second for other in near):
-            found.append(one)
-    return found
+    before = [word for old in olds for word in opposites_in(old)]
+    return [word for word in opposites_in(new) if _is_swapped(word, before)]
+
+
+def _is_swapped(word: Opposite, before: Iterable[Opposite]) -> bool:
+    """Return whether the words of a pair in the most similar clauses are all of the other side."""
+    pair = [other for other in before if other.pair == word.pair]
+    if not pair:
+        return False
+    grams = subject_grams(word.clause)
+    shares = [share_in(grams, subject_grams(other.clause)) for other in pair]
+    best = max(shares)
+    if best < REWORDED and len(pair) > 1:
+        return False
+    nearest = [other for other, share in zip(pair, shares, strict=True) if share >= best]
+    return all(other.is_second is not word.is_second for other in nearest)
 
 
 def opposites_in(text: str) -> Iterator[Opposite]:
