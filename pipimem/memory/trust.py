@@ -261,18 +261,7 @@ def is_group(messages: Iterable[Message], known: Iterable[str]) -> bool:
 def trusted(answer: Consolidated, messages: Sequence[Message], channel: JudgedTalk) -> Trusted:
     """Return an answer without what is refused, its quotes with their reason, and the rest."""
     by_id = {message.id: message for message in messages}
-    quotes: list[str] = []
-    left_out: list[LeftOut] = []
-    learned: list[Learned] = []
-    for item in answer.learned:
-        verdict = trust(item, [name for name in item.sources if name in by_id], channel)
-        if isinstance(verdict, Refuse):
-            left_out.append(_left_out(verdict.reason, item, by_id))
-            continue
-        if isinstance(verdict, Quote):
-            quotes.append(f"kept as a quote ({verdict.reason}), {_learnt_from(item.sources)}")
-            item = structs.replace(item, quote_reason=verdict.reason)
-        learned.append(item)
+    learned, quotes, left_out = _trusted_facts(answer.learned, by_id, channel)
     history, of_history = _trusted_history(answer.history, by_id, channel)
     left_out += of_history
     is_titled = isinstance(trust(NoteLine(answer.title), (), channel), Keep)
@@ -286,6 +275,26 @@ def trusted(answer: Consolidated, messages: Sequence[Message], channel: JudgedTa
     )
     refused = (f"{one.reason}, {_learnt_from(one.sources)}" for one in left_out)
     return Trusted(kept, (*quotes, *refused), (*left_out, *of_sheet))
+
+
+def _trusted_facts(
+    items: Iterable[Learned], messages: Mapping[str, Message], channel: JudgedTalk
+) -> tuple[list[Learned], list[str], list[LeftOut]]:
+    """Return the facts without those that are refused, a note on each quote, and the refused."""
+    kept: list[Learned] = []
+    quotes: list[str] = []
+    left_out: list[LeftOut] = []
+    for item in items:
+        shown = [name for name in item.sources if name in messages]
+        verdict = trust(item, shown, channel)
+        if isinstance(verdict, Refuse):
+            left_out.append(_left_out(verdict.reason, item, messages))
+            continue
+        if isinstance(verdict, Quote):
+            quotes.append(f"kept as a quote ({verdict.reason}), {_learnt_from(item.sources)}")
+            item = structs.replace(item, quote_reason=verdict.reason)
+        kept.append(item)
+    return kept, quotes, left_out
 
 
 def _trusted_history(

@@ -265,7 +265,9 @@ class SqliteDatabase(Struct, frozen=True):
         except DamagedState as error:
             raise error from error.__cause__
         except sqlite3.Error as error:
-            if _is_moved(error):
+            # What fails as the file or its folder is deleted has many codes.
+            is_gone = _code(error) == sqlite3.SQLITE_IOERR and not self.path.exists()
+            if is_gone or _is_moved(error):
                 raise LockLost(_replaced(self.path)) from error
             if _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
                 raise DamagedState(_damaged(self.path)) from error

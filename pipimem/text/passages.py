@@ -30,7 +30,7 @@ _SENTENCE = Pattern(r"[^.!?。！？；\n]*(?:[.!?。！？；\n]+\s*|\Z)")
 _PART = Pattern(rf"(?s).{{1,{_PASSAGE}}}(?:(?<=\s)|\Z)|.{{1,{_PASSAGE}}}")
 
 
-class Passage(NamedTuple):
+class TextPassage(NamedTuple):
     """A stretch of a text, and the heading above it; empty where it begins with its heading."""
 
     heading: str
@@ -42,26 +42,26 @@ class Passage(NamedTuple):
         return f"{self.heading}\n{self.text}" if self.heading else self.text
 
 
-def passages(text: str) -> tuple[Passage, ...]:
+def passages(text: str) -> tuple[TextPassage, ...]:
     """Return a short text whole, a longer one cut at headings, lines and sentences.
 
     The texts of the passages, joined, are `text`.
     """
     if _letters(text) <= _LONGEST_WHOLE:
-        return (Passage("", text),)
-    found: list[Passage] = []
+        return (TextPassage("", text),)
+    found: list[TextPassage] = []
     heading, above, start, end, size = "", "", 0, 0, 0
     for piece, is_heading in _pieces(text):
         letters = _letters(piece)
         is_full = size + letters > _PASSAGE or (is_heading and size >= _SHORTEST)
         if size and is_full:
-            found.append(Passage(above, text[start:end]))
+            found.append(TextPassage(above, text[start:end]))
             start, size, above = end, 0, heading
         if is_heading:
             heading = piece.strip()
             above = above if size else ""
         end, size = end + len(piece), size + letters
-    return (*found, Passage(above, text[start:]))
+    return (*found, TextPassage(above, text[start:]))
 
 
 def _letters(text: str) -> int:

@@ -304,14 +304,17 @@ class _ExcerptSearch(Struct, frozen=True):
         if learnt is None or not self.weights or not _asks_by_form(self.text):
             return ()
         quotable = Quotable(self.index, max(learnt, before - _NOT_LEARNT), before)
-        groups = [group for group in self.asked.groups if group.name in self.weights]
-        found: list[Weighed] = []
-        for hit in best(self.index, self.asked, quotable):
-            own = ((group.name, _own_share(self.index, group, hit.slot)) for group in groups)
-            parts = [Part(name, self.weights[name] * share) for name, share in own if share]
-            if len(parts) >= least and scored(parts) >= FLOOR:
-                found.append(hit._replace(parts=parts))
+        hits = (self._with_own_words(hit) for hit in best(self.index, self.asked, quotable))
+        found = [hit for hit in hits if len(hit.parts) >= least and scored(hit.parts) >= FLOOR]
         return sorted(found, key=lambda hit: -scored(hit.parts))
+
+    def _with_own_words(self, hit: Weighed) -> Weighed:
+        """Return a hit with the parts that its message's own words give."""
+        groups = [group for group in self.asked.groups if group.name in self.weights]
+        own = ((group.name, _own_share(self.index, group, hit.slot)) for group in groups)
+        return hit._replace(
+            parts=[Part(name, self.weights[name] * share) for name, share in own if share]
+        )
 
     def _holding_all(self, hits: Sequence[Weighed]) -> Sequence[Weighed]:
         """Return the messages whose own words, or passage, hold all that the question names."""
@@ -420,17 +423,24 @@ def _fitting(
     for slot in _showable(index, list(hits), room):
         if slot in chosen:
             continue
-        number = hits[slot] if slot in hits else _best_passage(index, slot, wanted)
-        item = index.item(slot)
-        item = replace(item, text=passage_text(item.text, number - index.firsts[slot]))
-        if is_filler(item.text, asked, index.words):
-            continue
-        item = replace(item, text=excerpt(item.text, wanted, index.words, _LINES))
+        item = _excerpt_of(index, slot, hits.get(slot), wanted, asked)
         least = max(0, spared - _DAY_TOKENS * len(days | {item.section}))
         if item.text and room.is_new(item) and room.budget.takes(item, least):
             chosen[slot] = item
             days.add(item.section)
     return tuple(chosen[slot] for slot in sorted(chosen))
+
+
+def _excerpt_of(
+    index: TranscriptIndex, slot: int, passage: int | None, wanted: Collection[str], asked: str
+) -> Item:
+    """Return a message with the text of its passage, empty where it only says what is `asked`."""
+    number = _best_passage(index, slot, wanted) if passage is None else passage
+    item = index.item(slot)
+    text = passage_text(item.text, number - index.firsts[slot])
+    if is_filler(text, asked, index.words):
+        return replace(item, text="")
+    return replace(item, text=excerpt(text, wanted, index.words, _LINES))
 
 
 def _best_passage(index: TranscriptIndex, slot: int, wanted: Collection[str]) -> int:

@@ -244,26 +244,28 @@ class _Scores:
         """Return the best passages of messages that pass, or are answered by such, with what is
         around them; the totals of all others go.
         """
-        index, totals, passes = self._index, self._totals, self._passes
-        owners, after = index.owners, index.threads.after
-        numbers: Iterable[int] = totals
-        if passes is not None:
-            numbers = [
-                number
-                for number in totals
-                if passes(owners[number])
-                or (after[owners[number]] != END and passes(after[owners[number]]))
-            ]
-        best = heapq.nlargest(int(self._effort * _KEPT), numbers, key=totals.__getitem__)
-        slots = {owners[number] for number in best}.union(self._days)
-        for following in (index.threads.before, after):
-            reached = list(slots)
-            for _ in self._formula.before:
-                reached = [following[slot] for slot in reached if following[slot] != END]
-                slots.update(reached)
+        index, totals = self._index, self._totals
+        most = int(self._effort * _KEPT)
+        best = heapq.nlargest(most, self._passing(), key=totals.__getitem__)
+        slots = {index.owners[number] for number in best}.union(self._days)
+        for following in (index.threads.before, index.threads.after):
+            slots.update(_reached(slots, following, len(self._formula.before)))
         kept = [number for slot in sorted(slots) for number in index.passages_of(slot)]
         self._totals = {number: totals[number] for number in kept if number in totals}
         return _Kept(kept)
+
+    def _passing(self) -> Iterable[int]:
+        """Return the passages whose message passes, or is answered by one that does."""
+        passes = self._passes
+        if passes is None:
+            return self._totals
+        owners, after = self._index.owners, self._index.threads.after
+        found: list[int] = []
+        for number in self._totals:
+            slot = owners[number]
+            if passes(slot) or (after[slot] != END and passes(after[slot])):
+                found.append(number)
+        return found
 
     def rough(self) -> Mapping[int, float]:
         """Return about what each message counts: its own words and those of its neighbours."""
@@ -408,3 +410,13 @@ class _Kept:
         if len(places) <= _SEARCHED_FROM * len(self._numbers):
             return [number for number in places if number in self._set]
         return chain.from_iterable(between(places, number, number + 1) for number in self._numbers)
+
+
+def _reached(slots: Iterable[int], following: Sequence[int], steps: int) -> set[int]:
+    """Return the messages that so many steps along a thread lead to."""
+    found: set[int] = set()
+    reached = list(slots)
+    for _ in range(steps):
+        reached = [following[slot] for slot in reached if following[slot] != END]
+        found.update(reached)
+    return found

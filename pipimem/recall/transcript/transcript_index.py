@@ -22,7 +22,7 @@ from pipimem.recall.items import Item
 from pipimem.recall.phrases import NAMES_A_TIME, says
 from pipimem.recall.postings import Spelling, pairs
 from pipimem.text.dates.calendar_words import SHORT
-from pipimem.text.passages import Passage, passages
+from pipimem.text.passages import TextPassage, passages
 from pipimem.text.patterns import Pattern
 from pipimem.text.talk.asking import may_be_off_the_record
 from pipimem.text.words.index_words import Words
@@ -465,7 +465,7 @@ class TranscriptIndex(TranscriptState):
         if self._items is not None:
             self._items.append(item)
 
-    def _put_passage(self, slot: int, passage: Passage) -> None:
+    def _put_passage(self, slot: int, passage: TextPassage) -> None:
         number, bag = len(self.owners), self.words.bag(passage.headed)
         for word in (*bag.words, *pairs(bag)):
             self._place(word, number)
