@@ -1,366 +1,375 @@
-"""Secrets as people say them: "my password is …", "密码是 …", "482913 is your code"."""
+"""Secrets as people say them: a word for one, then, within the clause, what is no word."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from typing import Literal, NamedTuple
 
 from pipimem import resources
 from pipimem.text.characters import HAN
 from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.values import (
-    Secret,
-    has_digit,
-    has_letter,
-    is_code,
-    is_key,
-    is_measure,
-    is_mixed,
-    is_no_secret,
-    is_password,
-    is_placeholder,
-    is_repeated,
-    is_uuid,
-    looks_made_up,
-    looks_random,
-    looks_typed_blindly,
-    no_secrets,
-    tells_about,
-)
+from pipimem.text.secrets import judge
 
-
-def phrases(heading: str) -> str:
-    """The alternatives under a heading as one piece of an expression: `a|b|c`."""
-    return "|".join(resources.sections("secrets/phrases")[heading])
-
-
-_QUOTE = r"[\"'`”’\]]?"
-_SPACE = r"[ \t\u3000]{0,4}"
-_LINE_END = r"(?:\r?\n)?"
-_REMARK = r"(?:[ ]?[(（][^()（）\n]{1,24}[)）])?"
-# Between the cue and the value: a sign, or a verb. Bounded everywhere, so hostile text is read
-# once. `key", "value"`, `key"] = "value"`, `<key>value</key>`, `- name: KEY\n  value: …`.
-_SIGN = (
-    rf"{_REMARK}(?:{_QUOTE}{_SPACE}(?P<sign>[:：=＝]{{1,2}}>?|->|=>|→|\|){_SPACE}{_LINE_END}{_SPACE}"
-    r"|(?P<call>[\"'][\])]{0,2}[ ]?[,=][ ]?(?=[\"']))"
-    r"|(?P<tag>>(?=[^<>\s]{4,256}</))"
-    r"|(?P<listed>[\"']?\s{1,8}value:[ ]?))"
-)
-_VERB_EN = (
-    rf"(?:[ \t](?:{phrases('before the verb: english')})[ \t][^\n.,;:=。，？！!?]{{1,40}}?)?"
-    rf"{_REMARK}"
-    rf"(?P<verb>(?:['’]s|[ \t]{{1,3}}(?:{phrases('verb: english')})))"
-    r"[ \t]{0,2}:?[ \t\r\n]{1,3}"
-)
-_VERB_ZH = (
-    rf"{_SPACE}(?:{phrases('before the verb: chinese')})*{_SPACE}"
-    rf"(?P<verb_zh>{phrases('verb: chinese')}|(?=[:：]))"
-    rf"{_SPACE}[:：]?{_SPACE}{_LINE_END}{_SPACE}"
-)
-_NOTHING = rf"(?P<nothing>[ \t\u3000]{{0,3}}(?:{phrases('without a verb')})?)"
-
-AFTER = Pattern(rf"(?i:{_SIGN}|{_VERB_EN}|{_VERB_ZH}|{_NOTHING})")
-"""What may stand there: the group `sign`, `call`, `tag`, `listed`, `verb`, `verb_zh`, `nothing`."""
-
-
-# How far the rest of a clause is looked through, where nothing follows at once.
+# Characters of a clause behind the word that are looked through: a bound, or `password=` 10,000
+# times is read 10,000 times.
 _CLAUSE = 100
-_END = Pattern(r"[\n。；！？]|[.!?;](?=\s|$)")
-# Part of an address, of a name in code, or of a Chinese clause that tells no value.
-_GLUED = Pattern(rf"[A-Za-z0-9_/?&.]$|[{HAN}](?<![{phrases('before a token: chinese')}])$")
-_DIGIT_OR_SIGN = Pattern(r"[0-9!@#$%^&*]")
-_TOKEN = Pattern(r"[A-Za-z0-9!@#$%^&*+=._~/-]{5,256}")
-_LONG_TOKEN = Pattern(r"[A-Za-z0-9!@#$%^&*+=._~/-]{16,256}")  # no shorter one is a key
-# What is named so is no key, however random it looks.
-_NAMED_OTHERWISE = Pattern(
-    rf"(?:{phrases('names of what is no key')})\W{{0,3}}\w{{0,12}}\W{{0,3}}$",
-    re.IGNORECASE,
-)
-_TELLS = Pattern(
-    rf"(?:\b(?:{phrases('tells what follows: english')})"
-    rf"|[:：=/{phrases('tells what follows: chinese')}])[ ]?$"
-)
-_REST = Pattern(r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘’《》…\u2e80-\u9fff\uff00-\uffef]*")
-_CLAUSE_START = 12
-
-
-def tokens_of_clause(kind: str, text: str, start: int) -> Iterator[tuple[int, int]]:
-    """The tokens of the rest of a clause that are no words: "the password for web-2 was …"."""
-    stop = _END().search(text, start, start + _CLAUSE)
-    end = stop.start() if stop else start + _CLAUSE
-    tokens = _LONG_TOKEN() if kind == "key" else _TOKEN()
-    for token in tokens.finditer(text, start, min(len(text), end + _LOOK)):
-        if token.start() >= end:
-            return
-        if kind != "key" and _DIGIT_OR_SIGN().search(token[0]) is None:
-            continue
-        value = token[0].strip("/=.~+-").rstrip("!")
-        first = token.start() + token[0].index(value)
-        before = text[max(start - 1, first - _CLAUSE_START) : first]
-        if not _GLUED().search(before) and _is_value(kind, value, before):
-            is_longer = token.end() - token.start() == _LOOK
-            yield first, end_of_run(text, token.end()) if is_longer else token.end()
-
-
-def _is_value(kind: str, value: str, before: str) -> bool:
-    """Whether a token is a key or a password; `before` is what stands before it."""
-    if kind == "key":
-        return looks_random(value) and not _NAMED_OTHERWISE().search(before)
-    if _DIGIT_OR_SIGN().search(value) is None or "/" in value:
-        return False
-    return looks_made_up(value) or _is_told(value, before)
-
-
-def _is_told(value: str, before: str) -> bool:
-    """Whether a sign or verb before a token tells a name with digits, or a long number."""
-    if _TELLS().search(before) is None or is_no_secret(value) or not has_digit(value):
-        return False
-    return len(value) >= 6 and (value.isdigit() or has_letter(value)) and not is_measure(value)
-
-
-def end_of_run(text: str, start: int) -> int:
-    """Where a run of characters that a value may have ends, from inside it."""
-    rest = _REST().match(text, start)
-    return rest.end() if rest else start
-
-
-_PAIR = Pattern(
-    r"[^\n/]{0,30}?(?<![\w./@-])(?P<user>[\w.@-]{2,64}?)"
-    rf"(?P<sign>{phrases('between an account and its password: english')}"
-    r"|[ ]{0,2}[/:|：][ ]{0,2}|[ ]?[，,][ ]?)"
-    r"(?P<value>[^\s,，;；。/|\"']{4,64})",
-    re.ASCII,
-)
-_ACCOUNT_BEFORE = Pattern(
-    r"(?<![\w./-])[\w.@-]{2,64}[ ]?/[ ]?(?P<value>[^\s,，;；。/|\"']{4,64})[^\n]{0,4}$", re.ASCII
-)
-
-
-# The word for a password between an account and it.
-_NAMED = Pattern(r"(?:pass|pwd?)$")
-# "login for grafana: admin / …": the first pair is no account.
-_TRIES = 3
-
-
-def account_password(text: str, cue: re.Match[str]) -> tuple[int, int] | None:
-    """Where the password stands behind the word for an account and its name, or before the word."""
-    reached = cue.end()
-    for _ in range(_TRIES):
-        found = _PAIR().match(text, reached)
-        if found is None:
-            break
-        value = found["value"].rstrip(".:?)）")
-        if _is_password(value, found["sign"].strip()):
-            return found.start("value"), found.start("value") + len(value)
-        reached = found.end("sign")
-    start = max(0, cue.start() - 100)
-    before = _ACCOUNT_BEFORE().search(text[start : cue.start()])
-    if before is not None and looks_made_up(before["value"]):
-        return start + before.start("value"), start + before.end("value")
-    return None
-
-
-def _is_password(value: str, sign: str) -> bool:
-    if is_no_secret(value):
-        return False
-    if _NAMED().search(sign):  # "user guest, pass Blue-Lake-77": what looks like a name is none
-        return len(value) >= 6 and has_digit(value) and has_letter(value)
-    if sign in ("/", "|"):
-        return (has_digit(value) or looks_typed_blindly(value)) and not value.endswith(("px", "%"))
-    return looks_made_up(value) or (sign == "with" and looks_typed_blindly(value))
-
-
-# These may announce a plain word or number, too.
-_LOOSE = frozenset(("password", "code"))
-_IN_CLAUSES = frozenset(("password", "password: strict", "key"))
-_QUOTED = Pattern(r"[\"'`“‘「『【](?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
-_RUN_CHARS = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘’《》…\u2e80-\u9fff\uff00-\uffef]"
-# Characters of a value that are judged: a bound, or `password=` 10,000 times is read 10,000 times.
+_BEFORE = 60
 _LOOK = 256
-_RUN = Pattern(rf"{_RUN_CHARS}{{1,{_LOOK}}}")
-_HAN_NO_SECRET = Pattern(phrases("no watchword: chinese"))
-_HAN_PHRASE = Pattern(rf"(?!{_HAN_NO_SECRET.source})[{HAN}]{{2,10}}(?=[\s，。；！,;!]|$)")
-_AFTER_HAN = Pattern(rf"(?P<han>[{HAN}]{{1,6}})(?P<run>[A-Za-z0-9!@#$%^&*._-]{{6,64}})(?![\w])")
-_WATCHWORD = Pattern(phrases("watchword: chinese"))
+_CHAR = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”《》…\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]"
+_TOKEN = Pattern(rf"(?![:=|→>.\-/@&~\[\]{{}}+]){_CHAR}{{1,{_LOOK}}}|\$\{{?\w+\}}?|<[^>\n]{{1,40}}>")
+_REST = Pattern(rf"{_CHAR}*")
+_END = Pattern(r"[\n。；！？]|[.!?;](?=[\"'”’]?(?:\s|$))")
+_QUOTED = Pattern(r"(?P<quote>[\"'`“‘「『【])(?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
 _NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
-_EXTRACTION = Pattern(r"[A-Za-z0-9]{4,6}(?![A-Za-z0-9])")
-
-_BEFORE = 48
-_CODE_BEFORE = Pattern(
-    r"(?<![\d.])(?P<value>\d{4,8})"
-    rf"(?:{phrases('between a code and its word')})?$"
+_OPENING = r"[\s\"'“‘「『【`(（\[]{0,4}$"
+_NEAR = Pattern(
+    r"[\s\"'`”’\])}]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时|now|currently|still)[ ]?){0,3}"
+    r"(?:[(（][^()（）\n]{1,24}[)）])?\s{0,2}"
 )
-_PASSWORD_BEFORE = Pattern(
-    r"(?<![\w-])(?P<value>[\w!@#$%^&*.-]{4,40})"
-    rf"(?:{phrases('between a password and its word: english')}"
-    rf"|{phrases('between a password and its word: chinese')}[{HAN}]{{0,6}}?)$"
+_OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|för|от|do|na)\s\D{1,40}")
+_NEGATED = Pattern(r"\b(?:not|never|must|cannot|can't|without|no)\b|[不别勿没未禁忘]")
+_FIRST_IN_NEXT = Pattern(
+    r"[.。?？!！\n]?[\s\"'”’]{0,3}(?:a:|答:|it['’]?s|it is|就?是|这个是)?[\s:\"“'‘]{0,3}"
 )
+_ALONE = Pattern(r"[\"'”’]?[ \t]*(?:[.!?。！？\n]|,\s|，|$)")
+_LAST_WORD = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；、\n|]|$)")
+_MORE = Pattern(r"(?:[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}){1,2}(?=\s*(?:$|[\n,，。]))")
+_PHRASE = Pattern(r"[^\W\d_]{2,12}(?:[ ][^\W\d_]{2,12}){2,23}(?=\s*(?:$|[\n,，。.]))")
+_SPACED_DIGITS = Pattern(r"\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))")
+_HAN_THEN_TOKEN = Pattern(rf"(?P<han>[{HAN}]{{1,8}})(?P<rest>[A-Za-z0-9!@#$%^&*._-]{{4,64}})(?!\w)")
+_HAN_PHRASE = Pattern(rf"[{HAN}]{{2,12}}(?=[\s，。；！,;!”」』\"]|$)")
+_SEPARATOR = Pattern(r"\s?(?:[/|:,，、]|with|pass|p:|pw|pwd)[ ]{0,2}$")
+_PAIR = Pattern(r"(?P<name>[\w.@-]{2,64})[/:|](?P<value>[^/\s]{4,64})")
+_KINDS = {"code": "code", "code with a place": "code", "key": "key"}
 
-# So much may stand between a word for a secret and the clause that tells its new value.
-_NEW_ONE_AFTER = Pattern(
-    rf"[^\n.;。；?？]{{0,60}}?[\s,，:：（(–—-](?:{phrases('a new one')})"
-    rf"[\"'“‘「]?(?P<value>{_RUN_CHARS}{{3,64}})"
-)
-_NEW_ONE_BEFORE = Pattern(
-    rf"{phrases('a new password')}(?P<value>[^\s,;]{{5,64}})[,;][^\n.;]{{0,24}}$"
-)
+Link = Literal["", "sign", "verb"]
 
 
-def announced(kind: str, text: str, cue: re.Match[str]) -> Iterator[Secret]:
-    """What a cue announces: right behind it, else later in its clause, or before it."""
+class _Found(NamedTuple):
+    """The value behind a word: its place, and how it is tied to the word."""
+
+    start: int
+    end: int
+    link: Link
+    is_near: bool
+
+
+def mark_kind(kind: str) -> str:
+    """Return the kind that a mark names for a kind of word."""
+    return _KINDS.get(kind, "password")
+
+
+def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the places of what a word at `text[start:end]` announces, behind it or before it."""
     if kind == "account":
-        found = account_password(text, cue)
-        if found is not None:
-            yield Secret("password", *found)
+        yield from _account(text, lowered, end)
         return
-    name = kind.partition(":")[0]
-    after = AFTER().match(text, cue.end())
-    place = _value_after(kind, text, cue, after) if after is not None else None
-    if place is not None:
-        yield Secret(name, *place)
-    else:
-        place = _before(kind, text, cue) or _new_one(kind, text, cue)
-        if place is not None:
-            yield Secret(name, *place)
-    if kind in _IN_CLAUSES:
-        reached = max(cue.end(), place[1] if place is not None else 0)
-        for start, end in tokens_of_clause(kind, text, reached):
-            yield Secret(name, start, end)
+    if kind == "code with a place" and not _has_place(lowered, start, end):
+        return
+    found = list(_in_clause(kind, text, lowered, end))
+    found = found or list(_watchword(text, lowered, start, end))
+    found = found or list(_before(kind, text, lowered, start))
+    found = found or list(_in_next_clause(kind, text, lowered, end))
+    yield from found
 
 
-def _value_after(
-    kind: str, text: str, cue: re.Match[str], after: re.Match[str]
-) -> tuple[int, int] | None:
-    """Where the value that follows a cue stands, when it is one."""
-    if kind == "extraction-code":
-        found = _EXTRACTION().match(text, after.end())
-        return found.span() if found else None
-    quoted = _QUOTED().match(text, after.end())
-    if quoted:
-        is_secret = _is_quoted_secret(kind, after, quoted)
-        return quoted.span("value") if is_secret else None
-    run = _RUN().match(text, after.end())
-    if run is None:
-        return _after_han(kind, text, after) or _han_phrase(kind, text, cue, after)
-    return _unquoted(kind, text, after, run)
+def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the values in the rest of the clause: both of a change, all of a list."""
+    stop = _clause_end(text, start)
+    first: tuple[int, int] | None = None
+    reached = start
+    for token in _TOKEN().finditer(text, start, stop):
+        if token.start() < reached:
+            continue
+        value = _value(kind, text, lowered, start, token)
+        if value is None:
+            continue
+        if _accepts(kind, text, value, lowered[start : value.start]):
+            place = _extended(kind, text, value)
+        elif first is not None and _is_like(text, first, value):
+            place = (value.start, value.end)
+        else:
+            continue
+        first = first or place
+        reached = place[1]
+        yield place
 
 
-def _is_quoted_secret(kind: str, after: re.Match[str], quoted: re.Match[str]) -> bool:
-    if after["nothing"] is not None and quoted[0][0] not in "「『【":
+def _clause_end(text: str, start: int) -> int:
+    """Return where the clause ends; a line that ends with a sign goes on in the next."""
+    limit = start + _CLAUSE
+    end = _END().search(text, start, limit)
+    if end is None:
+        return min(limit, len(text))
+    head = text[start : end.start()].rstrip(" \t\r")
+    if text[end.start()] == "\n" and len(head) <= 24 and (not head or head[-1] in ":=：是下"):
+        if head:
+            end = _END().search(text, end.end(), limit)
+            return end.start() if end else min(limit, len(text))
+    return end.start()
+
+
+def _value(
+    kind: str, text: str, lowered: str, start: int, token: re.Match[str]
+) -> _Found | None:
+    """Return the value that a token opens, without the quotes and the signs of the sentence."""
+    between = lowered[start : token.start()]
+    link, gap = _link(between)
+    is_near = _NEAR().fullmatch(gap) is not None
+    quoted = _QUOTED().match(text, token.start() - 1) if token.start() else None
+    if quoted and (link or is_near):
+        return _Found(*quoted.span("value"), link, is_near)
+    value = token[0]
+    if link == "sign":
+        value = _NEXT_PARAMETER().split(value, maxsplit=1)[0]
+    value = value.rstrip(".:?]}\\|" if "#" in value else ".:?]}\\|/")
+    if not value:
+        return None
+    end = token.start() + len(value)
+    if len(token[0]) == _LOOK == len(value):
+        rest = _REST().match(text, end)
+        end = rest.end() if rest else end
+    return _Found(token.start(), end, link, is_near)
+
+
+def _link(between: str) -> tuple[Link, str]:
+    """Return what ties a token to the word before it, and the text in front of that."""
+    if not between or between.isspace():
+        return "", between
+    signs, words = _links()
+    found = signs.search(between)
+    if found:
+        return "sign", between[: found.start()]
+    found = words.search(between)
+    return ("verb", between[: found.start()]) if found else ("", between)
+
+
+@cache
+def _links() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    sign, latin, more, scripts, han = resources.sections("secrets/spoken")["links"]
+    words = rf"(?:(?:(?:^|(?<=[^a-zäöüßéè]))(?:{latin}|{more})|(?<=[a-z])'s|(?:{scripts})|{han}))[ ]?[:,，]?"
+    return re.compile(rf"(?:{sign})[ ]{{0,4}}{_OPENING}"), re.compile(words + _OPENING)
+
+
+def _accepts(kind: str, text: str, found: _Found, between: str) -> bool:
+    value = text[found.start : found.end]
+    following = text[found.end : found.end + 16]
+    if judge.is_no_secret(value) or (value.isdigit() and judge.is_counted(following)):
         return False
-    value = quoted["value"]
-    if is_placeholder(value):
+    if found.link and not found.is_near and _NEGATED().search(between):
         return False
-    sentence = kind in _LOOSE and " " in value and _may_be_passphrase(value)
-    return sentence or _is_secret(kind, value, "", bare=False)
+    match kind:
+        case "key":
+            return _is_key(value, found)
+        case "code":
+            return bool(found.link or found.is_near) and judge.is_code(value) and len(value) > 2
+        case "code with a place" | "place":
+            return _is_code_of_place(kind, value, found)
+        case "network":
+            return found.link == "sign" and judge.is_made_up(value)
+    return _is_password(kind, text, value, found, between)
 
 
-def _unquoted(
-    kind: str, text: str, after: re.Match[str], run: re.Match[str]
-) -> tuple[int, int] | None:
-    """Where a value without quotes ends.
-
-    Before the next parameter of an address, and the sentence's sign.
-    """
-    value = _NEXT_PARAMETER().split(run[0], maxsplit=1)[0] if after["sign"] else run[0]
-    value = value.rstrip(".:?]}\\|#" if kind == "code" else ".:?]}\\|")
-    end = run.start() + len(value)
-    # A run longer than one look: what follows is more of it, not a unit or the end of a sentence.
-    is_longer = len(run[0]) == _LOOK
-    following = "" if is_longer else text[end : end + 16]
-    if not _may_follow(kind, text, after, value):
-        return None
-    if not _is_secret(kind, value, following, bare=after["sign"] is None):
-        return None
-    return run.start(), end_of_run(text, end) if is_longer else end
+def _is_key(value: str, found: _Found) -> bool:
+    if found.is_near:
+        is_random = judge.is_uuid(value) or (len(value) >= 16 and judge.is_random(value))
+        return judge.is_key(value) if found.link else is_random
+    if found.link:
+        return len(value) >= 12 and judge.is_made_up(value)
+    return len(value) >= 24 and judge.is_random(value)
 
 
-def _may_follow(kind: str, text: str, after: re.Match[str], value: str) -> bool:
-    """Whether a cue with neither sign nor verb announces the value: "密码 hunter2", "pin 4821"."""
-    if after["nothing"] is None:
-        return True
-    is_said = bool(after["nothing"]) or kind == "code" or not text[after.start() - 1].isascii()
-    return is_said and _is_clear(value, kind)
+def _is_code_of_place(kind: str, value: str, found: _Found) -> bool:
+    if not judge.is_code(value) or len(value) < 3:
+        return False
+    return bool(found.link) or (found.is_near and (kind != "place" or value[-1] in "#*"))
 
 
-def _after_han(kind: str, text: str, after: re.Match[str]) -> tuple[int, int] | None:
-    """A password that begins in Chinese and goes on in letters and digits: 密码是小猫Abc12345."""
-    found = _AFTER_HAN().match(text, after.end())
-    if found is None or not kind.startswith("password") or after["nothing"] is not None:
-        return None
-    if _HAN_NO_SECRET().search(found["han"]):
-        return None
-    return found.span() if is_mixed(found["run"]) else None
+def _is_password(kind: str, text: str, value: str, found: _Found, between: str) -> bool:
+    if judge.has_digit(value):
+        return _is_mixed_password(value, found)
+    is_last = _LAST_WORD().match(text, found.end) is not None
+    if " " in value:
+        return bool(found.link) and value.split()[0].lower() not in ("see", "ask")
+    if not found.link:
+        return found.is_near and is_last and judge.is_made_up(value)
+    if not found.is_near and not (found.link == "sign" and _OF_WHAT().match(between)):
+        return judge.is_made_up(value)
+    if not value.isalpha() and judge.is_password(value):
+        return is_last or judge.is_made_up(value)
+    return is_last and judge.is_plain_password(value)
 
 
-def _is_clear(value: str, kind: str) -> bool:
-    """Whether a value with nothing before it but the cue can only be one.
-
-    "密码 hunter2", "验证码 482913".
-    """
+def _is_mixed_password(value: str, found: _Found) -> bool:
+    """Return whether a value with a digit may be a password."""
     digits = sum(map(str.isdigit, value))
-    if kind == "code":
-        return value.isdigit() and 3 <= digits <= 8
-    if kind not in _LOOSE:  # "api key 8f3k…": long, or it is a name
-        return looks_random(value) or is_uuid(value)
-    if digits == 0:
-        return looks_made_up(value) or looks_typed_blindly(value)
-    return 6 <= len(value) <= 12 or (len(value) > 12 and digits < len(value))
+    if found.link and found.is_near:
+        return judge.is_password(value)
+    if found.link:
+        return len(value) >= 4 and digits > 1
+    if found.is_near:
+        if value.isdigit():
+            return 4 <= digits <= 12
+        return judge.is_made_up(value) or (len(value) >= 5 and digits > 1)
+    return judge.is_made_up(value) and len(value) >= 6
 
 
-def _is_secret(kind: str, value: str, following: str, *, bare: bool) -> bool:
-    if is_no_secret(value) or tells_about(following) or is_repeated(value):
-        return False
-    if kind == "code":
-        return is_code(value)
-    if kind == "key":
-        return is_key(value)
-    if kind not in _LOOSE:
-        return len(value) >= 4 and has_digit(value)
-    return is_password(value, following, bare=bare)
+def _is_like(text: str, first: tuple[int, int], found: _Found) -> bool:
+    """Return whether a number of the same length follows a code in a list."""
+    value, before = text[found.start : found.end], text[slice(*first)]
+    is_number = value.isdigit() and before.isdigit() and len(value) == len(before) >= 4
+    return is_number and not judge.is_counted(text[found.end : found.end + 16])
 
 
-def _may_be_passphrase(value: str) -> bool:
-    return value.split()[0].lower() not in no_secrets() and len(value) <= 60
+def _extended(kind: str, text: str, found: _Found) -> tuple[int, int]:
+    """Return the place of a value with what belongs to it behind a blank."""
+    more = None
+    if kind in ("code", "code with a place", "place") and text[found.start].isdigit():
+        spaced = _SPACED_DIGITS().match(text, found.start)
+        return (found.start, spaced.end()) if spaced else (found.start, found.end)
+    if found.link == "sign" and found.is_near:
+        more = _MORE().match(text, found.end)
+    return found.start, more.end() if more else found.end
 
 
-def _han_phrase(
-    kind: str, text: str, cue: re.Match[str], after: re.Match[str]
-) -> tuple[int, int] | None:
-    """A watchword in Chinese ("口令：芝麻开门"); after 密码 people rather explain than tell."""
-    if kind != "password" or not _WATCHWORD().match(cue[0]):
-        return None
-    if not after["sign"] and not after["verb_zh"]:
-        return None
-    phrase = _HAN_PHRASE().match(text, after.end())
-    return phrase.span() if phrase else None
+@cache
+def _places() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    sections = resources.sections("secrets/spoken")
+    return re.compile("|".join(sections["places"])), re.compile("|".join(sections["no places"]))
 
 
-def _new_one(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int] | None:
-    """The new value in a later clause: "the gate code changed after the break-in, new one is …"."""
-    if kind not in _LOOSE:
-        return None
-    found = _NEW_ONE_AFTER().match(text, cue.end())
-    if found is None or not has_digit(found["value"]):
-        return None
-    value = found["value"].rstrip(".:?!]}\\|#")
-    end = found.start("value") + len(value)
-    if not _is_secret(kind, value, text[end : end + 16], bare=False):
-        return None
-    return found.start("value"), end
+def _has_place(lowered: str, start: int, end: int) -> bool:
+    """Return whether the clause names what the code opens, and nothing else that has one."""
+    places, others = _places()
+    begin = max(0, start - _BEFORE)
+    for match in _END().finditer(lowered, begin, start):
+        begin = match.end()
+    stop = _END().search(lowered, end, end + _BEFORE)
+    clause = lowered[begin : stop.start() if stop else end + _BEFORE]
+    return places.search(clause) is not None and others.search(clause) is None
 
 
-def _before(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int] | None:
-    """The other way round: "hunter2 is my password", "482913 是你的验证码"."""
-    if kind not in _LOOSE:
-        return None
-    start = max(0, cue.start() - _BEFORE)
-    before = text[start : cue.start()]
-    found = (_CODE_BEFORE if kind == "code" else _PASSWORD_BEFORE)().search(before)
-    if found is None and kind == "password":
-        found = _NEW_ONE_BEFORE().search(before)
-    if found is None or not has_digit(found["value"]) or is_no_secret(found["value"]):
-        return None
-    if kind == "code" and found.end("value") == len(before):
-        return None  # "2024 验证码…": nothing between them says that it is one
-    return start + found.start("value"), start + found.end("value")
+def _watchword(text: str, lowered: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield a secret in Chinese characters, alone or with digits behind them."""
+    if lowered[start:end] not in resources.sections("secrets/spoken")["watchword"]:
+        return
+    link = _LINK_AFTER().match(text, end)
+    if link is None:
+        return
+    taboo = set(resources.sections("secrets/spoken")["no watchword"][0])
+    mixed = _HAN_THEN_TOKEN().match(text, link.end())
+    if mixed and sum(map(str.isdigit, mixed["rest"])) >= 4 and not taboo & set(mixed["han"][:1]):
+        yield mixed.span()
+        return
+    phrase = _HAN_PHRASE().match(text, link.end())
+    if phrase and len(phrase[0]) >= 4 and not taboo & set(phrase[0]):
+        yield phrase.span()
+
+
+_LINK_AFTER = Pattern(r"[ ]?(?:就?是|为|[:：])[ ]?[:：]?[ ]?[“\"「『]?")
+
+
+@cache
+def _value_before() -> re.Pattern[str]:
+    between = "|".join(resources.sections("secrets/spoken")["before"])
+    return re.compile(rf"(?P<value>{_CHAR}{{4,64}})[\"'”’]?(?:{between})$")
+
+
+def _before(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the value of "hunter2 is my password", "482913 是你的验证码"."""
+    if kind in ("place", "network"):
+        return
+    begin = max(0, start - _BEFORE)
+    found = _value_before().search(lowered[begin:start])
+    if found is None:
+        return
+    first, last = begin + found.start("value"), begin + found.end("value")
+    value = text[first:last]
+    if judge.has_digit(value) and not judge.is_no_secret(value) and value[0] not in ":=/":
+        is_number = value.isdigit() or judge.is_code(value)
+        if judge.is_made_up(value) or is_number or (kind != "key" and len(value) >= 6):
+            yield first, last
+
+
+def _in_next_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the value told behind the sentence: "the password? X", "… changed, the new one is X"."""
+    new = _new_one().search(lowered, start, start + _CLAUSE)
+    token = _TOKEN().match(text, new.end()) if new else None
+    end = _END().search(text, start, start + 30)
+    if token is None and end is not None and kind != "network":
+        opening = _FIRST_IN_NEXT().match(lowered, end.start())
+        token = _TOKEN().match(text, opening.end()) if opening else None
+        if token and not _ALONE().match(text, token.start() + len(token[0].rstrip(".?!"))):
+            token = None
+    if token is None:
+        return
+    value = token[0].rstrip(".:?")
+    if judge.is_counted(text[token.start() + len(value) :][:16]) and value.isdigit():
+        return
+    is_code = kind.startswith(("code", "place")) and judge.is_code(value) and len(value) > 3
+    if judge.is_made_up(value) or is_code or (kind == "password" and _has_digits(value)):
+        yield token.start(), token.start() + len(value)
+
+
+def _has_digits(value: str) -> bool:
+    return sum(map(str.isdigit, value)) > 1 and len(value) > 3 and not judge.is_no_secret(value)
+
+
+@cache
+def _new_one() -> re.Pattern[str]:
+    return re.compile("(?:" + "|".join(resources.sections("secrets/spoken")["new one"]) + ")[\"'“「]?")
+
+
+def _account(text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
+    """Yield the password behind the name of an account: "admin / X", "liwei，X"."""
+    stop = _clause_end(text, start)
+    previous = start
+    for number, token in enumerate(_TOKEN().finditer(text, start, stop)):
+        if number > 5:
+            return
+        value = token[0].rstrip(".:?!)）") if token[0].count("!") > 1 else token[0].rstrip(".:?)")
+        pair = _PAIR().fullmatch(value)
+        if pair and (judge.is_made_up(pair["value"]) or _has_digits(pair["value"])):
+            if "://" not in value and not judge.is_no_secret(pair["value"]):
+                yield token.start() + pair.start("value"), token.start() + len(value)
+                return
+        tie = lowered[previous : token.start()]
+        if number and _SEPARATOR().search(tie) and judge.is_made_up(value):
+            yield token.start(), token.start() + len(value)
+            return
+        previous = token.end()
+
+
+def table_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the cells below a heading at `text[start:end]`, in Markdown, CSV and tab-separated text.
+
+    The rows have as many cells as the line of the heading.
+    """
+    line_start = text.rfind("\n", 0, start) + 1
+    line_end = _line_end(text, start)
+    header = text[line_start:line_end]
+    separator = next((sign for sign in "|\t,，" if sign in header), None)
+    if separator is None or len(header) > 200 or line_end == len(text):
+        return
+    cells = header.split(separator)
+    if any(len(cell.strip()) > 24 for cell in cells):
+        return
+    column = header[: start - line_start].count(separator)
+    if len(cells[column].strip()) > end - start + 8:
+        return
+    while line_end < len(text):
+        row_start, line_end = line_end + 1, _line_end(text, line_end + 1)
+        row = text[row_start:line_end].split(separator)
+        if len(row) != len(cells):
+            return
+        value = row[column].strip(" \r\"'`")
+        if len(value) > 2 and value.strip("-: ") and not judge.is_no_secret(value):
+            first = row_start + sum(len(cell) + 1 for cell in row[:column]) + row[column].index(value)
+            yield first, first + len(value)
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return end if end >= 0 else len(text)
