@@ -10,7 +10,7 @@ from pipimem.text.patterns import Pattern
 
 _HERE = Pattern(r"[_-]here\b", re.IGNORECASE)
 _DIGITS_AND_LETTERS = Pattern(r"[A-Za-z0-9]{8}")
-_NO_WORD = Pattern(r"[A-Za-z0-9]{22}")  # longer than words of talk are
+_NO_WORD = Pattern(r"[A-Za-z0-9]{20}")  # longer than words of talk are
 # "bearer authentication-is-required": letters are a key only where cases mix within.
 _MIXED_CASE = Pattern(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _INNER_SIGN = Pattern(r"[^\W_][!@#$%^&*+=~][^\W_]|[^\W\d_]{2,}[!#$%^&*]$")
@@ -22,7 +22,7 @@ _IDENTIFIER = Pattern(
     r"(?:[A-Za-z]{1,12}\d{0,2}|\d{1,3})(?:[-_.](?:[A-Za-z]{1,12}\d{0,2}|\d{1,4}))+"
 )
 _UUID = Pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_VAULT_PATH = Pattern(r"[a-z][a-z-]*(?:/[a-z0-9._-]+)+")
+_VAULT_PATH = Pattern(r"[a-z][a-z-]*(?:[/:][a-z0-9._-]+)+")
 _CODE = Pattern(
     r"[#*]?\d{2,10}[#*]?|[A-Za-z]{1,2}-?\d{3,10}[A-Za-z]?[#*]?|\d[A-Za-z0-9]{2,9}[#*]?"
     r"|\d{1,3}(?:[-.]\d{1,3}){1,2}-?\d{0,6}|\d{1,3}#\d{3,8}"
@@ -82,7 +82,12 @@ def is_random(value: str) -> bool:
     """Return whether a value has a run of digits and letters, or of letters no word is made of."""
     if len(set(value)) < 6 or _DIGITS_AND_LETTERS().search(value) is None:
         return False
-    return has_digit(value) or len(_MIXED_CASE().findall(value)) > 2 or bool(_NO_WORD().search(value))
+    return has_digit(value) or len(_MIXED_CASE().findall(value)) > 2
+
+
+def has_no_word(value: str) -> bool:
+    """Return whether a run of letters and digits is longer than a word of talk."""
+    return len(set(value)) > 5 and _NO_WORD().search(value) is not None
 
 
 def is_made_up(value: str) -> bool:
@@ -92,8 +97,10 @@ def is_made_up(value: str) -> bool:
     """
     if not 5 <= len(value) <= 128 or not has_letter(value) or is_no_secret(value):
         return False
+    if is_typed_blindly(value):
+        return True
     if not has_digit(value):
-        return _INNER_SIGN().search(value) is not None or is_typed_blindly(value)
+        return _INNER_SIGN().search(value) is not None
     return not (_NAME().fullmatch(value) or _IDENTIFIER().fullmatch(value) or is_uuid(value))
 
 

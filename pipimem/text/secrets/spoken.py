@@ -20,7 +20,8 @@ _LOOK = 256
 _CHAR = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”《》…\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]"
 _TOKEN = Pattern(rf"(?![:=|→>.\-/@&~\[\]{{}}+]){_CHAR}{{1,{_LOOK}}}|\$\{{?\w+\}}?|<[^>\n]{{1,40}}>")
 _REST = Pattern(rf"{_CHAR}*")
-_END = Pattern(r"[\n。；！？]|[.!?;](?=[\"'”’]?(?:\s|$))")
+# A password may end with "!": what goes on in small letters is the same clause.
+_END = Pattern(r"[\n。；！？]|[.?;](?=[\"'”’]?(?:\s|$))|!(?=\s+[^a-z\s])")
 _QUOTED = Pattern(r"(?P<quote>[\"'`“‘「『【])(?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
 _NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
 _OPENING = r"[\s\"'“‘「『【`(（\[]{0,4}$"
@@ -34,7 +35,7 @@ _FIRST_IN_NEXT = Pattern(
     r"[.。?？!！\n]?[\s\"'”’]{0,3}(?:a:|答:|it['’]?s|it is|就?是|这个是)?[\s:\"“'‘]{0,3}"
 )
 _ALONE = Pattern(r"[\"'”’]?[ \t]*(?:[.!?。！？\n]|,\s|，|$)")
-_LAST_WORD = Pattern(r"[\"'`”’)）]?[ \t]*(?:[.!?;,，。！；、\n|]|$)")
+_LAST_WORD = Pattern(r"[\"'`”’)）]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
 _MORE = Pattern(r"(?:[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}){1,2}(?=\s*(?:$|[\n,，。]))")
 _PHRASE = Pattern(r"[^\W\d_]{2,12}(?:[ ][^\W\d_]{2,12}){2,23}(?=\s*(?:$|[\n,，。.]))")
 _SPACED_DIGITS = Pattern(r"\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))")
@@ -63,9 +64,11 @@ def mark_kind(kind: str) -> str:
 
 def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the places of what a word at `text[start:end]` announces, behind it or before it."""
-    if kind == "account":
-        yield from _account(text, lowered, end)
-        return
+    if kind in ("account", "network"):
+        found = list(_account(text, lowered, end))
+        if found or kind == "account":
+            yield from found
+            return
     if kind == "code with a place" and not _has_place(lowered, start, end):
         return
     found = list(_in_clause(kind, text, lowered, end))
@@ -83,7 +86,7 @@ def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple
     for token in _TOKEN().finditer(text, start, stop):
         if token.start() < reached:
             continue
-        value = _value(kind, text, lowered, start, token)
+        value = _value(text, lowered, start, stop, token)
         if value is None:
             continue
         if _accepts(kind, text, value, lowered[start : value.start]):
@@ -112,7 +115,7 @@ def _clause_end(text: str, start: int) -> int:
 
 
 def _value(
-    kind: str, text: str, lowered: str, start: int, token: re.Match[str]
+    text: str, lowered: str, start: int, stop: int, token: re.Match[str]
 ) -> _Found | None:
     """Return the value that a token opens, without the quotes and the signs of the sentence."""
     between = lowered[start : token.start()]
@@ -122,16 +125,15 @@ def _value(
     if quoted and (link or is_near):
         return _Found(*quoted.span("value"), link, is_near)
     value = token[0]
+    if token.end() == stop or len(value) == _LOOK:
+        rest = _REST().match(text, token.end())
+        value += rest[0] if rest else ""
     if link == "sign":
         value = _NEXT_PARAMETER().split(value, maxsplit=1)[0]
     value = value.rstrip(".:?]}\\|" if "#" in value else ".:?]}\\|/")
     if not value:
         return None
-    end = token.start() + len(value)
-    if len(token[0]) == _LOOK == len(value):
-        rest = _REST().match(text, end)
-        end = rest.end() if rest else end
-    return _Found(token.start(), end, link, is_near)
+    return _Found(token.start(), token.start() + len(value), link, is_near)
 
 
 def _link(between: str) -> tuple[Link, str]:
@@ -141,7 +143,9 @@ def _link(between: str) -> tuple[Link, str]:
     signs, words = _links()
     found = signs.search(between)
     if found:
-        return "sign", between[: found.start()]
+        gap = between[: found.start()]
+        verb = words.search(gap)
+        return "sign", gap[: verb.start()] if verb else gap
     found = words.search(between)
     return ("verb", between[: found.start()]) if found else ("", between)
 
@@ -189,27 +193,31 @@ def _is_code_of_place(kind: str, value: str, found: _Found) -> bool:
 
 def _is_password(kind: str, text: str, value: str, found: _Found, between: str) -> bool:
     if judge.has_digit(value):
-        return _is_mixed_password(value, found)
+        return _is_mixed_password(text, value, found, between)
     is_last = _LAST_WORD().match(text, found.end) is not None
+    if found.link == "sign" and found.is_near and not is_last:
+        is_last = _MORE().match(text, found.end) is not None
     if " " in value:
         return bool(found.link) and value.split()[0].lower() not in ("see", "ask")
     if not found.link:
         return found.is_near and is_last and judge.is_made_up(value)
     if not found.is_near and not (found.link == "sign" and _OF_WHAT().match(between)):
         return judge.is_made_up(value)
-    if not value.isalpha() and judge.is_password(value):
-        return is_last or judge.is_made_up(value)
+    if judge.is_made_up(value):
+        return True
+    if not value.isalpha():
+        return is_last and judge.is_password(value)
     return is_last and judge.is_plain_password(value)
 
 
-def _is_mixed_password(value: str, found: _Found) -> bool:
+def _is_mixed_password(text: str, value: str, found: _Found, between: str) -> bool:
     """Return whether a value with a digit may be a password."""
     digits = sum(map(str.isdigit, value))
     if found.link and found.is_near:
         return judge.is_password(value)
     if found.link:
-        return len(value) >= 4 and digits > 1
-    if found.is_near:
+        return judge.is_made_up(value) or (len(value) >= 4 and digits > 1)
+    if found.is_near or (between == ", " and text[found.end : found.end + 1] == ","):
         if value.isdigit():
             return 4 <= digits <= 12
         return judge.is_made_up(value) or (len(value) >= 5 and digits > 1)
@@ -277,12 +285,18 @@ def _value_before() -> re.Pattern[str]:
     return re.compile(rf"(?P<value>{_CHAR}{{4,64}})[\"'”’]?(?:{between})$")
 
 
+@cache
+def _new_one_before() -> re.Pattern[str]:
+    return re.compile(rf"{_new_one().pattern}(?P<value>{_CHAR}{{4,64}})[,;，][^\n.;。]{{0,24}}$")
+
+
 def _before(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the value of "hunter2 is my password", "482913 是你的验证码"."""
     if kind in ("place", "network"):
         return
     begin = max(0, start - _BEFORE)
     found = _value_before().search(lowered[begin:start])
+    found = found or _new_one_before().search(lowered[begin:start])
     if found is None:
         return
     first, last = begin + found.start("value"), begin + found.end("value")
@@ -325,21 +339,20 @@ def _new_one() -> re.Pattern[str]:
 def _account(text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the password behind the name of an account: "admin / X", "liwei，X"."""
     stop = _clause_end(text, start)
-    previous = start
     for number, token in enumerate(_TOKEN().finditer(text, start, stop)):
         if number > 5:
             return
         value = token[0].rstrip(".:?!)）") if token[0].count("!") > 1 else token[0].rstrip(".:?)")
         pair = _PAIR().fullmatch(value)
         if pair and (judge.is_made_up(pair["value"]) or _has_digits(pair["value"])):
-            if "://" not in value and not judge.is_no_secret(pair["value"]):
+            if "://" not in value and (judge.has_letter(pair["value"]) or len(pair["value"]) > 5):
                 yield token.start() + pair.start("value"), token.start() + len(value)
                 return
-        tie = lowered[previous : token.start()]
-        if number and _SEPARATOR().search(tie) and judge.is_made_up(value):
-            yield token.start(), token.start() + len(value)
-            return
-        previous = token.end()
+        tie = lowered[max(start, token.start() - 8) : token.start()]
+        if number and _SEPARATOR().search(tie):
+            if judge.is_made_up(value) or (tie.endswith("/ ") and _has_digits(value) and len(value) > 5):
+                yield token.start(), token.start() + len(value)
+                return
 
 
 def table_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
