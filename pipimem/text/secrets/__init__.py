@@ -95,7 +95,8 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
     # How far a rule matched: a run of a thousand prefixes is one match, not a thousand.
     reached: dict[HintedPattern, int] = {}
     announcing: dict[str, int] = {}
-    below = inside = 0
+    table = (0, 0)  # the line of the heading and the end of the last cells
+    inside = 0
     for start, rule in anchored(lowered):
         if isinstance(rule, Cue):
             word = rule.pattern.match(lowered, start)
@@ -106,9 +107,10 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
             for first, last in announced(rule.kind, text, lowered, start, word.end()):
                 inside = max(inside, last) if first <= word.end() + 4 else inside
                 yield Secret(mark_kind(rule.kind), first, last)
-            if start >= below:
+            line = text.rfind("\n", 0, start) + 1
+            if rule.kind in ("password", "code", "key") and (start >= table[1] or line == table[0]):
                 for first, last in table_cells(text, start, word.end()):
-                    below = last
+                    table = (line, last)
                     yield Secret(mark_kind(rule.kind), first, last)
         elif start >= reached.get(rule, 0):
             match = rule.pattern().match(text, start)

@@ -10,6 +10,7 @@ from itertools import chain
 from msgspec import Struct
 
 from pipimem import resources
+from pipimem.text.secrets.folding import Folded
 from pipimem.text.secrets.keys import formats
 from pipimem.text.word_lists import HintedPattern
 
@@ -49,11 +50,11 @@ def cues() -> Iterator[tuple[str, Cue]]:
         if kind in _NO_CUES:
             continue
         for line in lines:
-            word = line.strip("*+")
+            word = Folded(line.strip("*+")).lowered
             source = re.escape(word) + (_ENDING if line.endswith("+") else "")
             if word[-1].isascii():
                 source += r"(?![a-z])(?!-[a-z]{4})"
-            yield line.rstrip("+"), Cue(kind, re.compile(source))
+            yield ("*" if line[0] == "*" else "") + word, Cue(kind, re.compile(source))
 
 
 @cache

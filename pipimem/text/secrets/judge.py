@@ -21,10 +21,11 @@ _NAME = Pattern(r"@?\d?[A-Za-z]+(?:[-_.'+/][A-Za-z]+)*[-_.]?\d{0,2}")
 _IDENTIFIER = Pattern(
     r"(?:[A-Za-z]{1,12}\d{0,2}|\d{1,3})(?:[-_.](?:[A-Za-z]{1,12}\d{0,2}|\d{1,4}))+"
 )
+_VARIED = Pattern(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
 _UUID = Pattern(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _VAULT_PATH = Pattern(r"[a-z][a-z-]*(?:[/:][a-z0-9._-]+)+")
 _CODE = Pattern(
-    r"[#*]?\d{2,10}[#*]?|[A-Za-z]{1,2}-?\d{3,10}[A-Za-z]?[#*]?|\d[A-Za-z0-9]{2,9}[#*]?"
+    r"[#*]?\d{2,10}[#*]?|[^\W\d_]{1,2}-?\d{3,10}[^\W\d_]?[#*]?|\d[^\W_]{2,9}[#*]?"
     r"|\d{1,3}(?:[-.]\d{1,3}){1,2}-?\d{0,6}|\d{1,3}#\d{3,8}"
     r"|[A-Za-z0-9]{4,6}(?:-[A-Za-z0-9]{4,6}){1,9}|(?=[A-Za-z]*\d)[A-Za-z0-9]{4,8}"
 )
@@ -102,6 +103,16 @@ def is_made_up(value: str) -> bool:
     if not has_digit(value):
         return _INNER_SIGN().search(value) is not None
     return not (_NAME().fullmatch(value) or _IDENTIFIER().fullmatch(value) or is_uuid(value))
+
+
+def is_varied(value: str) -> bool:
+    """Return whether a value mixes small and capital letters and digits, as no name does."""
+    return len(value) >= 8 and _VARIED().match(value) is not None and not is_no_secret(value)
+
+
+def shape(value: str) -> str:
+    """Return a value with runs of digits as 0 and of letters as a: "Pear.2" and "Apple.1" are alike."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", value))
 
 
 def is_typed_blindly(word: str) -> bool:

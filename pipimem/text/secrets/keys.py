@@ -45,7 +45,7 @@ _LEAST_PREFIX = 2  # characters; a shorter one would be tried at every tenth wor
 # no run of a thousand characters.
 _RUN = Pattern(r"[!#-&(-+\--;=?-\[\]-_a-~]{26,}")
 # A short name, a hyphen or underscore, and 32 random characters: keys of providers to come.
-_NAMED_RANDOM = Pattern(r"(?<![A-Za-z0-9/_.=-])[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[a-z0-9]{1,8}[_-]){0,3}(?P<secret>[A-Za-z0-9]{32,})(?![A-Za-z0-9/_.=-])")
+_NAMED_RANDOM = Pattern(r"(?<![A-Za-z0-9/_.=+-])(?!sha\d)[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[a-z0-9]{1,8}[_-]){0,3}(?P<secret>[A-Za-z0-9]{32,})(?![A-Za-z0-9/_.=+-])")
 _ALL_CASES = Pattern(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])")
 # What people chose or encoded: its characters prove nothing.
 _CHOSEN = frozenset(
@@ -157,7 +157,13 @@ _OTHER_NUMBER = Pattern(
 _CARD_BEFORE = Pattern(r"(?:卡号?|账号|card(?: (?:number|no\.?))?|visa)\W{0,6}(?:是|is)?\W{0,3}$", re.IGNORECASE)
 # Behind a run of digits, what says that it goes on: an X, a letter, a full stop and a digit.
 _LOOK = 3
-_IBAN = Pattern(r"[A-Z](?<![A-Za-z0-9].)[A-Z]\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])")
+_IBAN_COUNTRIES = (
+    "A[DELTZ]|B[AEGHIRY]|C[HRYZ]|D[EJKO]|E[EGS]|F[IKOR]|G[BEILRT]|H[NRU]|I[ELQST]|JO|K[WZ]|L[BCITUVY]"
+    "|M[CDEKNRTU]|N[ILO]|OM|P[KLST]|QA|R[OSU]|S[ACDEIKMOTV]|T[LNR]|UA|V[AG]|XK|YE"
+)
+_IBAN = Pattern(
+    r"[A-Z](?<![A-Za-z0-9].)[A-Z]\d{2}(?:[ ]?[A-Z0-9]){11,30}(?![A-Za-z0-9])"
+)
 
 
 def checked_numbers(text: str) -> Iterator[Secret]:
@@ -214,5 +220,7 @@ def _luhn(digits: str) -> bool:
 
 def _is_iban(number: str) -> bool:
     """Return whether the check digits of ISO 13616 are right: the rest modulo 97 is 1."""
+    if re.match(_IBAN_COUNTRIES, number) is None:
+        return False
     digits = "".join(str(int(sign, 36)) for sign in number[4:] + number[:4])
     return int(digits) % 97 == 1

@@ -35,16 +35,24 @@ _FIRST_IN_NEXT = Pattern(
     r"[.。?？!！\n]?[\s\"'”’]{0,3}(?:a:|答:|it['’]?s|it is|就?是|这个是)?[\s:\"“'‘]{0,3}"
 )
 _ALONE = Pattern(r"[\"'”’]?[ \t]*(?:[.!?。！？\n]|,\s|，|$)")
-_LAST_WORD = Pattern(r"[\"'`”’)）]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
-_MORE = Pattern(r"(?:[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}){1,2}(?=\s*(?:$|[\n,，。]))")
+_LAST_WORD = Pattern(r"[\"'`”’)）」』】]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
+_MORE = Pattern(
+    r"(?:[ ][^\W\d_]{1,12}){0,3}[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}(?=\s*(?:$|[\n,，。]))"
+)
 _PHRASE = Pattern(r"[^\W\d_]{2,12}(?:[ ][^\W\d_]{2,12}){2,23}(?=\s*(?:$|[\n,，。.]))")
+# A sign at the end of a line; `- name: KEY` with `value: …` below it.
+_GOES_ON = Pattern(r"[^\n]{0,60}[:=：是下][ \t\r]*\n|[\"']?[ \t\r]*\n\s{1,12}value:")
+_CALL = Pattern(r"[A-Za-z_][\w.]*")
+_PREPOSITION = Pattern(r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$")
+_PAIR_BEFORE = Pattern(r"(?<![\w./-])[\w.@-]{2,64}[ ]?/[ ]?(?P<value>[^\s,，;；。/|\"']{4,64})[^\n]{0,4}$")
 _SPACED_DIGITS = Pattern(r"\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))")
 _HAN_THEN_TOKEN = Pattern(rf"(?P<han>[{HAN}]{{1,8}})(?P<rest>[A-Za-z0-9!@#$%^&*._-]{{4,64}})(?!\w)")
 _HAN_PHRASE = Pattern(rf"[{HAN}]{{2,12}}(?=[\s，。；！,;!”」』\"]|$)")
 _SEPARATOR = Pattern(r"\s?(?:[/|:,，、]|with|pass|p:|pw|pwd)[ ]{0,2}$")
 _PAIR = Pattern(r"(?P<name>[\w.@-]{2,64})[/:|](?P<value>[^/\s]{4,64})")
-_KINDS = {"code": "code", "code with a place": "code", "key": "key"}
+_KINDS = {"code": "code", "code with a place": "code", "key": "key", "extraction code": "extraction-code"}
 
+_CODES = ("code", "code with a place")
 Link = Literal["", "sign", "verb"]
 
 
@@ -65,13 +73,13 @@ def mark_kind(kind: str) -> str:
 def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the places of what a word at `text[start:end]` announces, behind it or before it."""
     if kind in ("account", "network"):
-        found = list(_account(text, lowered, end))
+        found = list(_account(text, lowered, start, end))
         if found or kind == "account":
             yield from found
             return
     if kind == "code with a place" and not _has_place(lowered, start, end):
         return
-    found = list(_in_clause(kind, text, lowered, end))
+    found = list(_passphrase(text, lowered, start, end) or _in_clause(kind, text, lowered, end))
     found = found or list(_watchword(text, lowered, start, end))
     found = found or list(_before(kind, text, lowered, start))
     found = found or list(_in_next_clause(kind, text, lowered, end))
@@ -86,11 +94,11 @@ def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple
     for token in _TOKEN().finditer(text, start, stop):
         if token.start() < reached:
             continue
-        value = _value(text, lowered, start, stop, token)
+        value = _value(kind, text, lowered, start, stop, token)
         if value is None:
             continue
         if _accepts(kind, text, value, lowered[start : value.start]):
-            place = _extended(kind, text, value)
+            place = _extended(text, value)
         elif first is not None and _is_like(text, first, value):
             place = (value.start, value.end)
         else:
@@ -100,22 +108,29 @@ def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple
         yield place
 
 
+def _passphrase(text: str, lowered: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Return the place of the words behind "passphrase …:"."""
+    sign = _SIGN_BEHIND().match(text, end) if lowered[start:end] == "passphrase" else None
+    phrase = _PHRASE().match(text, sign.end()) if sign else None
+    return [phrase.span()] if phrase else []
+
+
+_SIGN_BEHIND = Pattern(r"[^\n:=.]{0,40}[:=][ ]{0,2}")
+
+
 def _clause_end(text: str, start: int) -> int:
     """Return where the clause ends; a line that ends with a sign goes on in the next."""
     limit = start + _CLAUSE
     end = _END().search(text, start, limit)
     if end is None:
         return min(limit, len(text))
-    head = text[start : end.start()].rstrip(" \t\r")
-    if text[end.start()] == "\n" and len(head) <= 24 and (not head or head[-1] in ":=：是下"):
-        if head:
-            end = _END().search(text, end.end(), limit)
-            return end.start() if end else min(limit, len(text))
-    return end.start()
+    if _GOES_ON().match(text, start):
+        end = _END().search(text, end.end(), limit)
+    return end.start() if end else min(limit, len(text))
 
 
 def _value(
-    text: str, lowered: str, start: int, stop: int, token: re.Match[str]
+    kind: str, text: str, lowered: str, start: int, stop: int, token: re.Match[str]
 ) -> _Found | None:
     """Return the value that a token opens, without the quotes and the signs of the sentence."""
     between = lowered[start : token.start()]
@@ -124,6 +139,9 @@ def _value(
     quoted = _QUOTED().match(text, token.start() - 1) if token.start() else None
     if quoted and (link or is_near):
         return _Found(*quoted.span("value"), link, is_near)
+    spaced = _SPACED_DIGITS().match(text, token.start()) if kind in _CODES else None
+    if spaced and 4 <= sum(map(str.isdigit, spaced[0])) <= 10:
+        return _Found(*spaced.span(), link, is_near)
     value = token[0]
     if token.end() == stop or len(value) == _LOOK:
         rest = _REST().match(text, token.end())
@@ -162,13 +180,17 @@ def _accepts(kind: str, text: str, found: _Found, between: str) -> bool:
     following = text[found.end : found.end + 16]
     if judge.is_no_secret(value) or (value.isdigit() and judge.is_counted(following)):
         return False
+    if following[:1] in ("(", "[") and _CALL().fullmatch(value):
+        return False
     if found.link and not found.is_near and _NEGATED().search(between):
         return False
     match kind:
         case "key":
             return _is_key(value, found)
         case "code":
-            return bool(found.link or found.is_near) and judge.is_code(value) and len(value) > 2
+            return bool(found.link or found.is_near) and _is_code(value)
+        case "extraction code":
+            return found.is_near and value.isascii() and value.isalnum() and 4 <= len(value) <= 8
         case "code with a place" | "place":
             return _is_code_of_place(kind, value, found)
         case "network":
@@ -179,16 +201,24 @@ def _accepts(kind: str, text: str, found: _Found, between: str) -> bool:
 def _is_key(value: str, found: _Found) -> bool:
     if found.is_near:
         is_random = judge.is_uuid(value) or (len(value) >= 16 and judge.is_random(value))
-        return judge.is_key(value) if found.link else is_random
+        return judge.is_key(value) if found.link else is_random or _is_short_key(value)
     if found.link:
         return len(value) >= 12 and judge.is_made_up(value)
     return len(value) >= 24 and judge.is_random(value)
 
 
+def _is_short_key(value: str) -> bool:
+    return len(value) >= 10 and (judge.is_made_up(value) or judge.is_varied(value))
+
+
+def _is_code(value: str) -> bool:
+    return len(value) > 2 and judge.is_code(value.replace(" ", ""))
+
+
 def _is_code_of_place(kind: str, value: str, found: _Found) -> bool:
-    if not judge.is_code(value) or len(value) < 3:
-        return False
-    return bool(found.link) or (found.is_near and (kind != "place" or value[-1] in "#*"))
+    if kind == "place":
+        return found.is_near and (bool(found.link) or value[-1] in "#*") and _is_code(value)
+    return bool(found.link or found.is_near) and _is_code(value)
 
 
 def _is_password(kind: str, text: str, value: str, found: _Found, between: str) -> bool:
@@ -200,7 +230,7 @@ def _is_password(kind: str, text: str, value: str, found: _Found, between: str) 
     if " " in value:
         return bool(found.link) and value.split()[0].lower() not in ("see", "ask")
     if not found.link:
-        return found.is_near and is_last and judge.is_made_up(value)
+        return found.is_near and judge.is_made_up(value)
     if not found.is_near and not (found.link == "sign" and _OF_WHAT().match(between)):
         return judge.is_made_up(value)
     if judge.is_made_up(value):
@@ -216,27 +246,32 @@ def _is_mixed_password(text: str, value: str, found: _Found, between: str) -> bo
     if found.link and found.is_near:
         return judge.is_password(value)
     if found.link:
-        return judge.is_made_up(value) or (len(value) >= 4 and digits > 1)
+        return judge.is_made_up(value) or judge.is_varied(value) or (len(value) >= 4 and digits > 1)
     if found.is_near or (between == ", " and text[found.end : found.end + 1] == ","):
         if value.isdigit():
-            return 4 <= digits <= 12
-        return judge.is_made_up(value) or (len(value) >= 5 and digits > 1)
+            return 4 <= digits <= 12 or (digits == 3 and _places()[0].search(text, max(0, found.start - 8), found.start) is not None)
+        if judge.is_made_up(value) or judge.is_varied(value) or digits > 1:
+            return len(value) >= 5
+        return len(value) >= 5 and _LAST_WORD().match(text, found.end) is not None
+    if judge.is_varied(value) and _LAST_WORD().match(text, found.end):
+        return len(between) < 24 and not _PREPOSITION().search(between)
     return judge.is_made_up(value) and len(value) >= 6
 
 
 def _is_like(text: str, first: tuple[int, int], found: _Found) -> bool:
-    """Return whether a number of the same length follows a code in a list."""
-    value, before = text[found.start : found.end], text[slice(*first)]
-    is_number = value.isdigit() and before.isdigit() and len(value) == len(before) >= 4
-    return is_number and not judge.is_counted(text[found.end : found.end + 16])
+    """Return whether a value in a list or a change is of the form of the first."""
+    value, before = text[found.start : found.end], text[slice(*first)].replace(" ", "")
+    if not judge.has_digit(value) or judge.is_no_secret(value):
+        return False
+    if value.isdigit() or value.replace(" ", "").isdigit():
+        is_counted = judge.is_counted(text[found.end : found.end + 16])
+        return before.isdigit() and len(value) >= 4 and not is_counted
+    return judge.shape(value) == judge.shape(before) or (bool(found.link) and len(value) > 3)
 
 
-def _extended(kind: str, text: str, found: _Found) -> tuple[int, int]:
+def _extended(text: str, found: _Found) -> tuple[int, int]:
     """Return the place of a value with what belongs to it behind a blank."""
     more = None
-    if kind in ("code", "code with a place", "place") and text[found.start].isdigit():
-        spaced = _SPACED_DIGITS().match(text, found.start)
-        return (found.start, spaced.end()) if spaced else (found.start, found.end)
     if found.link == "sign" and found.is_near:
         more = _MORE().match(text, found.end)
     return found.start, more.end() if more else found.end
@@ -336,8 +371,12 @@ def _new_one() -> re.Pattern[str]:
     return re.compile("(?:" + "|".join(resources.sections("secrets/spoken")["new one"]) + ")[\"'“「]?")
 
 
-def _account(text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
+def _account(text: str, lowered: str, word: int, start: int) -> Iterator[tuple[int, int]]:
     """Yield the password behind the name of an account: "admin / X", "liwei，X"."""
+    before = _PAIR_BEFORE().search(text[max(0, word - _BEFORE) : word])
+    if before and judge.is_made_up(before["value"]):
+        begin = max(0, word - _BEFORE)
+        yield begin + before.start("value"), begin + before.end("value")
     stop = _clause_end(text, start)
     for number, token in enumerate(_TOKEN().finditer(text, start, stop)):
         if number > 5:
