@@ -29,7 +29,9 @@ class Folded:
                 hidden = {match.start() for match in _INVISIBLE().finditer(text)}
                 self._indexes = [index for index in range(len(text)) if index not in hidden]
                 text = "".join([text[index] for index in self._indexes])
-            text = text.translate(_table())
+            table, folding = _table()
+            if not folding.isdisjoint(text):
+                text = "".join([table.get(sign, sign) for sign in text])
         self.text = text
         self.lowered = _lowered(text)
 
@@ -49,9 +51,9 @@ def _lowered(text: str) -> str:
 
 
 @cache
-def _table() -> dict[int, str]:
-    table = {ord(old): new for old, new in simplified_characters().items() if len(new) == 1}
-    for code in _HALF_WIDTH:
-        if chr(code + _FULL_WIDTH) not in _KEPT:
-            table[code + _FULL_WIDTH] = chr(code)
-    return table | {ord(old): new for old, new in _TYPOGRAPHIC.items()}
+def _table() -> tuple[dict[str, str], frozenset[str]]:
+    wide = {chr(code + _FULL_WIDTH): chr(code) for code in _HALF_WIDTH}
+    for sign in _KEPT:
+        wide.pop(sign, None)
+    table = {**simplified_characters(), **wide, **_TYPOGRAPHIC}
+    return table, frozenset(table)  # a set looks at each character once, the keys of a dict do not

@@ -93,11 +93,26 @@ def formats() -> tuple[HintedPattern, ...]:
     return tuple(found)
 
 
+class _Shape(NamedTuple):
+    """A format without a prefix, the text that it holds and its least length."""
+
+    kind: str
+    literal: str
+    least: int
+    pattern: re.Pattern[str]
+
+
+def _shape(kind: str, template: str) -> _Shape:
+    parts = _PART.split(template)
+    literals = parts[::5]
+    least = sum(map(len, literals)) + sum(map(int, parts[2::5]))
+    return _Shape(kind, max(literals, key=len), least, re.compile(_compiled(template)))
+
+
 @cache
-def _shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    """Return kind and pattern of the formats without a prefix."""
+def _shapes() -> tuple[_Shape, ...]:
     return tuple(
-        (kind, re.compile(_compiled(line)))
+        _shape(kind, line)
         for kind, lines in resources.sections("secrets/kinds").items()
         for line in lines
         if len(line.split("{")[0].replace("«", "")) < _LEAST_PREFIX
@@ -107,9 +122,11 @@ def _shapes() -> tuple[tuple[str, re.Pattern[str]], ...]:
 def by_shape(text: str) -> Iterator[Secret]:
     """Yield the keys without a prefix, and those of an unknown prefix."""
     for run in _RUN().finditer(text):
-        for kind, pattern in _shapes():
-            for match in pattern.finditer(text, *run.span()):
-                yield from by_format(kind, match)
+        value = run[0]
+        for kind, literal, least, pattern in _shapes():
+            if len(value) >= least and literal in value:
+                for match in pattern.finditer(text, *run.span()):
+                    yield from by_format(kind, match)
         for match in _NAMED_RANDOM().finditer(text, *run.span()):
             if _ALL_CASES().match(match["secret"]):
                 yield from by_format("api-key", match)

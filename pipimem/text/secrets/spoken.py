@@ -24,7 +24,10 @@ _REST = Pattern(rf"{_CHAR}*")
 _END = Pattern(r"[\n。；！？]|[.?;](?=[\"'”’]?(?:\s|$))|!(?=\s+[^a-z\s])")
 _QUOTED = Pattern(r"(?P<quote>[\"'`“‘「『【])(?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
 _NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
-_OPENING = r"[\s\"'“‘「『【`(（\[]{0,4}$"
+_OPENING = " \t\r\n\"'“‘「『【`(（["
+_SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
+_SIGNS = 16  # characters of the longest sign
+_LINK_WORDS, _LINK_WORD = 3, 8  # "is now set"; characters of the longest in Chinese
 _NEAR = Pattern(
     r"[\s\"'`”’\])}]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时|now|currently|still)[ ]?){0,3}"
     r"(?:[(（][^()（）\n]{1,24}[)）])?\s{0,2}"
@@ -94,6 +97,8 @@ def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple
     for token in _TOKEN().finditer(text, start, stop):
         if token.start() < reached:
             continue
+        if first is None and _is_mere_word(token[0]) and not _link(lowered[start : token.start()])[0]:
+            continue
         value = _value(kind, text, lowered, start, stop, token)
         if value is None:
             continue
@@ -116,6 +121,11 @@ def _passphrase(text: str, lowered: str, start: int, end: int) -> list[tuple[int
 
 
 _SIGN_BEHIND = Pattern(r"[^\n:=.]{0,40}[:=][ ]{0,2}")
+
+
+def _is_mere_word(token: str) -> bool:
+    """Return whether a token is a word as most are, which is a secret only where a link tells it."""
+    return token.isalpha() and (token.islower() or len(token) < 8)
 
 
 def _clause_end(text: str, start: int) -> int:
@@ -156,23 +166,37 @@ def _value(
 
 def _link(between: str) -> tuple[Link, str]:
     """Return what ties a token to the word before it, and the text in front of that."""
-    if not between or between.isspace():
-        return "", between
-    signs, words = _links()
-    found = signs.search(between)
-    if found:
-        gap = between[: found.start()]
-        verb = words.search(gap)
-        return "sign", gap[: verb.start()] if verb else gap
-    found = words.search(between)
-    return ("verb", between[: found.start()]) if found else ("", between)
+    rest = between.rstrip(_OPENING)
+    sign = _SIGN().search(rest, max(0, len(rest) - _SIGNS))
+    if sign:
+        rest = rest[: sign.start()]
+    is_told = False
+    for _ in range(_LINK_WORDS):
+        shorter = _without_link(rest.rstrip(" \t,:"))
+        if shorter is None:
+            break
+        rest, is_told = shorter, True
+    if sign:
+        return "sign", rest
+    return ("verb", rest) if is_told else ("", between)
+
+
+def _without_link(text: str) -> str | None:
+    """Return a text without the word of telling at its end; `None` if there is none."""
+    words, others = _links()
+    last = text[text.rfind(" ") + 1 :]
+    if last in words:
+        return text[: -len(last)]
+    if last.endswith("'s"):
+        return text[:-2]
+    found = others.search(text[-_LINK_WORD:]) if text and not text[-1].isascii() else None
+    return text[: len(text) - len(found[0])] if found else None
 
 
 @cache
-def _links() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    sign, latin, more, scripts, han = resources.sections("secrets/spoken")["links"]
-    words = rf"(?:(?:(?:^|(?<=[^a-zäöüßéè]))(?:{latin}|{more})|(?<=[a-z])'s|(?:{scripts})|{han}))[ ]?[:,，]?"
-    return re.compile(rf"(?:{sign})[ ]{{0,4}}{_OPENING}"), re.compile(words + _OPENING)
+def _links() -> tuple[frozenset[str], re.Pattern[str]]:
+    latin, scripts, han = resources.sections("secrets/spoken")["links"]
+    return frozenset(latin.split(" ")), re.compile(rf"(?:{scripts}|{han})$")
 
 
 def _accepts(kind: str, text: str, found: _Found, between: str) -> bool:
@@ -315,9 +339,9 @@ _LINK_AFTER = Pattern(r"[ ]?(?:就?是|为|[:：])[ ]?[:：]?[ ]?[“\"「『]?"
 
 
 @cache
-def _value_before() -> re.Pattern[str]:
+def _tie_before() -> re.Pattern[str]:
     between = "|".join(resources.sections("secrets/spoken")["before"])
-    return re.compile(rf"(?P<value>{_CHAR}{{4,64}})[\"'”’]?(?:{between})$")
+    return re.compile(rf"[\"'”’]?(?:{between})$")
 
 
 @cache
@@ -325,16 +349,32 @@ def _new_one_before() -> re.Pattern[str]:
     return re.compile(rf"{_new_one().pattern}(?P<value>{_CHAR}{{4,64}})[,;，][^\n.;。]{{0,24}}$")
 
 
+_DIGIT = Pattern(r"\d")
+_TIE = 34  # characters: " is the guest wifi "
+_LAST_TOKEN = Pattern(rf"(?<!{_CHAR}){_CHAR}{{4,64}}$")
+
+
+def _place_before(before: str) -> tuple[int, int] | None:
+    """Return the place of the value in a text that ends where the word for it begins."""
+    if _DIGIT().search(before) is None:
+        return None
+    new = _new_one_before().search(before)
+    if new:
+        return new.span("value")
+    tie = _tie_before().search(before, max(0, len(before) - _TIE))
+    token = _LAST_TOKEN().search(before[: tie.start()]) if tie else None
+    return token.span() if token else None
+
+
 def _before(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the value of "hunter2 is my password", "482913 是你的验证码"."""
     if kind in ("place", "network"):
         return
     begin = max(0, start - _BEFORE)
-    found = _value_before().search(lowered[begin:start])
-    found = found or _new_one_before().search(lowered[begin:start])
+    found = _place_before(lowered[begin:start])
     if found is None:
         return
-    first, last = begin + found.start("value"), begin + found.end("value")
+    first, last = begin + found[0], begin + found[1]
     value = text[first:last]
     if judge.has_digit(value) and not judge.is_no_secret(value) and value[0] not in ":=/":
         is_number = value.isdigit() or judge.is_code(value)
@@ -344,7 +384,8 @@ def _before(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[in
 
 def _in_next_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the value told behind the sentence: "the password? X", "… changed, the new one is X"."""
-    new = _new_one().search(lowered, start, start + _CLAUSE)
+    has_digit = _DIGIT().search(lowered, start, start + _CLAUSE) is not None
+    new = _new_one().search(lowered, start, start + _CLAUSE) if has_digit else None
     token = _TOKEN().match(text, new.end()) if new else None
     end = _END().search(text, start, start + 30)
     if token is None and end is not None and kind != "network":
