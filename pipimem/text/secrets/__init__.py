@@ -95,23 +95,24 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
     # How far a rule matched: a run of a thousand prefixes is one match, not a thousand.
     reached: dict[HintedPattern, int] = {}
     announcing: dict[str, int] = {}
-    table = (0, 0)  # the line of the heading and the end of the last cells
-    inside = 0
+    table = (0, 0)  # the end of the heading's line and of the last cells
+    inside = (0, 0)
     for start, rule in anchored(lowered):
         if isinstance(rule, Cue):
             word = rule.pattern.match(lowered, start)
             # "access token" and "token" announce the same; a word inside a value announces nothing.
-            if word is None or word.end() <= announcing.get(rule.kind, 0) or start < inside:
+            if word is None or word.end() <= announcing.get(rule.kind, 0):
+                continue
+            if inside[0] <= start < inside[1]:
                 continue
             announcing[rule.kind] = word.end()
             for first, last in announced(rule.kind, text, lowered, start, word.end()):
-                inside = max(inside, last) if first <= word.end() + 4 else inside
+                inside = (first, last)
                 yield Secret(mark_kind(rule.kind), first, last)
-            line = text.rfind("\n", 0, start) + 1
-            if rule.kind in ("password", "code", "key") and (start >= table[1] or line == table[0]):
-                for first, last in table_cells(text, start, word.end()):
-                    table = (line, last)
-                    yield Secret(mark_kind(rule.kind), first, last)
+            is_heading = start >= table[1] or word.end() <= table[0]
+            if rule.kind in ("password", "code", "key") and is_heading:
+                cells, table = table_cells(text, start, word.end()) or ((), table)
+                yield from (Secret(mark_kind(rule.kind), *cell) for cell in cells)
         elif start >= reached.get(rule, 0):
             match = rule.pattern().match(text, start)
             if match is not None:

@@ -48,6 +48,11 @@ def _pieces() -> tuple[str, ...]:
     return resources.sections("secrets/no_secrets")["pieces"]
 
 
+def is_known_word(word: str) -> bool:
+    """Return whether a word is said of secrets and is none."""
+    return word.lower() in _words()
+
+
 def is_placeholder(value: str) -> bool:
     """Return whether a value stands for a secret ("<token>", "xxxx") or says where it is."""
     if _whole("references").fullmatch(value) is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import Literal, NamedTuple
 
 from pipimem import resources
@@ -16,7 +17,8 @@ from pipimem.text.secrets import judge
 # times is read 10,000 times.
 _CLAUSE = 100
 _BEFORE = 60
-_LOOK = 256
+_MOST_TOKENS = 16
+_LOOK = 128
 _CHAR = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”《》…\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]"
 _TOKEN = Pattern(rf"(?![:=|→>.\-/@&~\[\]{{}}+]){_CHAR}{{1,{_LOOK}}}|\$\{{?\w+\}}?|<[^>\n]{{1,40}}>")
 _REST = Pattern(rf"{_CHAR}*")
@@ -56,6 +58,7 @@ _PAIR = Pattern(r"(?P<name>[\w.@-]{2,64})[/:|](?P<value>[^/\s]{4,64})")
 _KINDS = {"code": "code", "code with a place": "code", "key": "key", "extraction code": "extraction-code"}
 
 _CODES = ("code", "code with a place")
+_Table = tuple[list[tuple[int, int]], tuple[int, int]]
 Link = Literal["", "sign", "verb"]
 
 
@@ -94,11 +97,12 @@ def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple
     stop = _clause_end(text, start)
     first: tuple[int, int] | None = None
     reached = start
-    for token in _TOKEN().finditer(text, start, stop):
+    for token in islice(_TOKEN().finditer(text, start, stop), _MOST_TOKENS):
         if token.start() < reached:
             continue
-        if first is None and _is_mere_word(token[0]) and not _link(lowered[start : token.start()])[0]:
-            continue
+        if _is_mere_word(token[0]):
+            if not kind.startswith(("password", "ext")) or not _link(lowered[start : token.start()])[0]:
+                continue
         value = _value(kind, text, lowered, start, stop, token)
         if value is None:
             continue
@@ -125,7 +129,8 @@ _SIGN_BEHIND = Pattern(r"[^\n:=.]{0,40}[:=][ ]{0,2}")
 
 def _is_mere_word(token: str) -> bool:
     """Return whether a token is a word as most are, which is a secret only where a link tells it."""
-    return token.isalpha() and (token.islower() or len(token) < 8)
+    word = token.rstrip(".:?")
+    return word.isalpha() and (word.islower() or len(word) < 8) or judge.is_known_word(word)
 
 
 def _clause_end(text: str, start: int) -> int:
@@ -153,8 +158,8 @@ def _value(
     if spaced and 4 <= sum(map(str.isdigit, spaced[0])) <= 10:
         return _Found(*spaced.span(), link, is_near)
     value = token[0]
-    if token.end() == stop or len(value) == _LOOK:
-        rest = _REST().match(text, token.end())
+    if token.end() == stop:
+        rest = _REST().match(text, stop, stop + _LOOK)
         value += rest[0] if rest else ""
     if link == "sign":
         value = _NEXT_PARAMETER().split(value, maxsplit=1)[0]
@@ -296,7 +301,9 @@ def _is_like(text: str, first: tuple[int, int], found: _Found) -> bool:
 def _extended(text: str, found: _Found) -> tuple[int, int]:
     """Return the place of a value with what belongs to it behind a blank."""
     more = None
-    if found.link == "sign" and found.is_near:
+    if found.end - found.start >= _LOOK:  # the rest of a key longer than what is judged
+        more = _REST().match(text, found.end)
+    elif found.link == "sign" and found.is_near:
         more = _MORE().match(text, found.end)
     return found.start, more.end() if more else found.end
 
@@ -422,6 +429,8 @@ def _account(text: str, lowered: str, word: int, start: int) -> Iterator[tuple[i
     for number, token in enumerate(_TOKEN().finditer(text, start, stop)):
         if number > 5:
             return
+        if _is_mere_word(token[0]):
+            continue
         value = token[0].rstrip(".:?!)）") if token[0].count("!") > 1 else token[0].rstrip(".:?)")
         pair = _PAIR().fullmatch(value)
         if pair and (judge.is_made_up(pair["value"]) or _has_digits(pair["value"])):
@@ -435,32 +444,38 @@ def _account(text: str, lowered: str, word: int, start: int) -> Iterator[tuple[i
                 return
 
 
-def table_cells(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the cells below a heading at `text[start:end]`, in Markdown, CSV and tab-separated text.
+_HEADING = 160  # characters before and behind the word; a longer line is no heading
 
-    The rows have as many cells as the line of the heading.
+
+def table_cells(text: str, start: int, end: int) -> _Table | None:
+    """Return the cells below a heading at `text[start:end]`, with where heading and table end.
+
+    The rows have as many cells as the line of the heading; Markdown, CSV and tab-separated text.
     """
-    line_start = text.rfind("\n", 0, start) + 1
-    line_end = _line_end(text, start)
-    header = text[line_start:line_end]
-    separator = next((sign for sign in "|\t,，" if sign in header), None)
-    if separator is None or len(header) > 200 or line_end == len(text):
-        return
-    cells = header.split(separator)
-    if any(len(cell.strip()) > 24 for cell in cells):
-        return
-    column = header[: start - line_start].count(separator)
-    if len(cells[column].strip()) > end - start + 8:
-        return
+    line_start = text.rfind("\n", max(0, start - _HEADING), start) + 1
+    line_end = heading_end = text.find("\n", end, end + _HEADING)
+    if line_end < 0 or start - line_start > _HEADING:
+        return None
+    heading = text[line_start:line_end]
+    separator = next((sign for sign in "|\t,，" if sign in heading), None)
+    if separator is None:
+        return None
+    titles = heading.split(separator)
+    column = heading[: start - line_start].count(separator)
+    if max(map(len, titles)) > 28 or len(titles[column].strip()) > end - start + 8:
+        return None
+    cells = []
     while line_end < len(text):
-        row_start, line_end = line_end + 1, _line_end(text, line_end + 1)
-        row = text[row_start:line_end].split(separator)
-        if len(row) != len(cells):
-            return
+        row_start, row_end = line_end + 1, _line_end(text, line_end + 1)
+        row = text[row_start:row_end].split(separator)
+        if len(row) != len(titles):
+            break
+        line_end = row_end
         value = row[column].strip(" \r\"'`")
         if len(value) > 2 and value.strip("-: ") and not judge.is_no_secret(value):
             first = row_start + sum(len(cell) + 1 for cell in row[:column]) + row[column].index(value)
-            yield first, first + len(value)
+            cells.append((first, first + len(value)))
+    return cells, (heading_end, line_end)
 
 
 def _line_end(text: str, start: int) -> int:
