@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
@@ -29,9 +30,8 @@ class Folded:
                 hidden = {match.start() for match in _INVISIBLE().finditer(text)}
                 self._indexes = [index for index in range(len(text)) if index not in hidden]
                 text = "".join([text[index] for index in self._indexes])
-            table, folding = _table()
-            if not folding.isdisjoint(text):
-                text = "".join([table.get(sign, sign) for sign in text])
+            table, signs = _table()
+            text = signs.sub(lambda sign: table[sign[0]], text)
         self.text = text
         self.lowered = _lowered(text)
 
@@ -51,9 +51,9 @@ def _lowered(text: str) -> str:
 
 
 @cache
-def _table() -> tuple[dict[str, str], frozenset[str]]:
+def _table() -> tuple[dict[str, str], re.Pattern[str]]:
     wide = {chr(code + _FULL_WIDTH): chr(code) for code in _HALF_WIDTH}
     for sign in _KEPT:
         wide.pop(sign, None)
     table = {**simplified_characters(), **wide, **_TYPOGRAPHIC}
-    return table, frozenset(table)  # a set looks at each character once, the keys of a dict do not
+    return table, re.compile(f"[{re.escape(''.join(table))}]")

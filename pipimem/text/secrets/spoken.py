@@ -391,8 +391,8 @@ def _before(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[in
 
 def _in_next_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[tuple[int, int]]:
     """Yield the value told behind the sentence: "the password? X", "… changed, the new one is X"."""
-    has_digit = _DIGIT().search(lowered, start, start + _CLAUSE) is not None
-    new = _new_one().search(lowered, start, start + _CLAUSE) if has_digit else None
+    may_be_new = _NEW().search(lowered, start, start + _CLAUSE) is not None
+    new = _new_one().search(lowered, start, start + _CLAUSE) if may_be_new else None
     token = _TOKEN().match(text, new.end()) if new else None
     end = _END().search(text, start, start + 30)
     if token is None and end is not None and kind != "network":
@@ -412,6 +412,9 @@ def _in_next_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[
 
 def _has_digits(value: str) -> bool:
     return sum(map(str.isdigit, value)) > 1 and len(value) > 3 and not judge.is_no_secret(value)
+
+
+_NEW = Pattern("n[eo]w|[新现后]")
 
 
 @cache
