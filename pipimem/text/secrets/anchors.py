@@ -15,7 +15,7 @@ from pipimem.text.secrets.keys import formats
 from pipimem.text.word_lists import HintedPattern
 
 _ENDING = r"[^\W\d_]{0,3}"
-_NO_CUES = ("links", "new one", "before", "places", "no places", "watchword", "no watchword")
+_NO_CUES = ("links", "places", "no places")
 
 
 class Cue(Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pipimem import resources
 from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.judge import has_no_word, is_placeholder, is_random
+from pipimem.text.secrets.judge import is_placeholder, is_random
 from pipimem.text.word_lists import HintedPattern, hinted
 
 
@@ -155,7 +155,7 @@ def _is_secret(kind: str, value: str) -> bool:
     if kind in _CHOSEN:
         # "xxx" and "xyxy" are placeholders; 1122 is the code of many a door, 0000 of none yet.
         return len(set(value)) > (1 if value.isdigit() else 2)
-    return is_random(value) or has_no_word(value)
+    return is_random(value)
 
 
 # Each opens with its first character and then looks behind it: the other way round `re` would try
