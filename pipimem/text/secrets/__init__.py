@@ -11,8 +11,9 @@ from pipimem import resources
 from pipimem.settings import SecretSettings
 from pipimem.text.patterns import Pattern, replaced
 from pipimem.text.secrets.anchors import Cue, anchored
+from pipimem.text.secrets.checked_numbers import checked_numbers
 from pipimem.text.secrets.folding import Folded
-from pipimem.text.secrets.keys import Secret, by_format, by_shape, checked_numbers
+from pipimem.text.secrets.keys import Secret, by_format, by_shape
 from pipimem.text.secrets.spoken import announced, mark_kind, table_cells
 from pipimem.text.word_lists import HintedPattern, hinted
 

@@ -108,4 +108,4 @@ def is_random(value: str) -> bool:
 
 def form(value: str) -> str:
     """Return a value with digits as 0 and letters as a: "Pear.2" and "Apple.1" are alike."""
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "0", value))
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"[\d ]+", "0", value))

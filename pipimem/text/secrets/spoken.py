@@ -30,18 +30,22 @@ _SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
 # "is now set"; characters of the longest verb in Chinese, and of the longest sign.
 _LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
 _NEAR = Pattern(
-    r"[\s\"'`”’\])}]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时)[ ]?){0,3}"
-    r"(?:[(（][^()（）\n]{1,24}[)）])?\s{0,2}"
+    r"[\s\"'`”’\])}]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时|wi-?fi|wlan)[ ]?){0,3}"
+    r"(?:[(（][^()（）\n]{1,24}[)）])?,?\s{0,2}"
 )
 _OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|för|от|na)\s\D{1,40}")
-_TO_WHAT = Pattern(r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$|.{24}")
+_TO_WHAT = Pattern(
+    r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$|.{24}"
+)
 _NEGATED = Pattern(r"\b(?:not|never|must|cannot|can't|without|no)\b|[不别勿没未禁忘]")
-_LAST = Pattern(r"[\"'`”’)）」』】]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
+_LAST = Pattern(r"[\"'`”’)）」』】]|[ ][㐀-鿿]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
 _CALL = Pattern(r"[A-Za-z_][\w.]*(?=[(\[])")
 _MORE = Pattern(
     r"(?:[ ][^\W\d_]{1,12}){0,3}[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}(?=\s*(?:$|[\n,，。]))"
 )
-_SPACED = Pattern(r"(?=(?:\d ?){4,10}(?!\d))\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))")
+_SPACED = Pattern(
+    r"(?=(?:\d ?){4,10}(?!\d))\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))"
+)
 _MARKS = {"code": "code", "place": "code", "key": "key", "extraction code": "extraction-code"}
 _HEADING = 160  # characters before and behind a word; a longer line is no heading of a table
 Span = tuple[int, int]
@@ -67,8 +71,12 @@ def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Itera
         if not _has_place(lowered, start, end):
             return
         kind = "code"
-    found = [] if kind == "account" else list(_in_clause(kind, text, lowered, end))
-    yield from found or _in_forms(kind, text, lowered, start, end)
+    looks = [_in_clause(kind, text, lowered, end), _in_forms(kind, text, lowered, start, end)]
+    for look in reversed(looks) if kind in ("account", "network") else looks:
+        found = list(look)
+        if found:
+            yield from found
+            return
 
 
 def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[Span]:
@@ -106,7 +114,7 @@ def _value(
     between = lowered[start : token.start()]
     is_sign, is_told, gap = _link(between)
     is_near = _NEAR().fullmatch(gap) is not None
-    if is_sign and not is_near and _OF_WHAT().fullmatch(gap) and token[0].isalpha():
+    if is_sign and not is_near and _OF_WHAT().fullmatch(gap):
         is_near = True
     if judge.is_mere_word(token[0]) and not (is_told and is_near):
         return None
@@ -165,7 +173,7 @@ def _is_secret(kind: str, text: str, found: _Value, between: str, first: str) ->
         is_last = is_last or _MORE().match(text, found.end) is not None
     if judge.is_announced(kind, found.tie, value, is_last=is_last):
         return True
-    is_alike = judge.form(value) == judge.form(first.replace(" ", "")) or found.tie == "linked"
+    is_alike = judge.form(value) == judge.form(first) or found.tie == "linked"
     return bool(first) and is_alike and len(value) > 3 and any(map(str.isdigit, value))
 
 
@@ -232,10 +240,10 @@ def _is_of_form(kind: str, text: str, found: re.Match[str]) -> bool:
     value = text[start:end].rstrip(".:?")
     if judge.is_no_secret(value) or judge.is_counted(value, text[end : end + 16]):
         return False
-    tie = "far" if kind in ("account", "network") else "linked"
-    return "{" not in value and judge.is_announced(
-        "code" if kind in ("code", "place") else "password", tie, value, is_last=False
-    )
+    if " " in value or not value.isascii():  # a phrase; its form says that it is one
+        return True
+    kind = "code" if kind in ("code", "place") else "password"
+    return judge.is_announced(kind, "linked", value, is_last=False)
 
 
 def table_cells(text: str, start: int, end: int) -> tuple[list[Span], Span] | None:
