@@ -24,6 +24,8 @@ NO_LIST = SecretSettings()
 _DEPTH = 6
 # "pw a1b2": nothing shorter holds a word for a secret and the secret.
 _LEAST_CHARS = 6
+# Kinds that name less than the format of a key does.
+_SAID = ("key", "password", "code")
 # Who sends nothing but "2580#" answers a question for what opens a door.
 _MOST_ALONE = 16
 _KEYPAD_ALONE = Pattern(r"\s*(?P<value>\d{4,8}[#*])[.!。！]?\s*")
@@ -69,10 +71,17 @@ def _in_piece(piece: str, offset: int, own: SecretSettings) -> list[Secret]:
     """Return the secrets of a text without marks; a listed word inside a secret is part of it."""
     known = _known(piece) if len(piece) >= _LEAST_CHARS else list(_alone(piece))
     if own != NO_LIST:
-        for secret in places_of_list(piece, own):
+        for secret in _listed(piece, own):
             if all(secret.end <= other.start or other.end <= secret.start for other in known):
                 known.append(secret)
     return _merged(known, offset)
+
+
+def _listed(piece: str, own: SecretSettings) -> list[Secret]:
+    """Return the listed words of a text, also those with an invisible character inside."""
+    folded = Folded(piece)
+    inside = [(kind, *folded.span(*span)) for kind, *span in places_of_list(folded.text, own)]
+    return _merged((*places_of_list(piece, own), *(Secret(*place) for place in inside)), 0)
 
 
 def _alone(piece: str) -> Iterator[Secret]:
@@ -98,13 +107,17 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
     announcing: dict[str, int] = {}
     table = (0, 0)  # the end of the heading's line and of the last cells
     inside = (0, 0)
+    other_word = 0
     for start, rule in anchored(lowered):
         if isinstance(rule, Cue):
             word = rule.pattern.match(lowered, start)
             # "access token" and "token" announce the same; a word inside a value announces nothing.
             if word is None or word.end() <= announcing.get(rule.kind, 0):
                 continue
-            if inside[0] <= start < inside[1]:
+            if inside[0] <= start < inside[1] or start < other_word:
+                continue
+            if rule.kind == "another word":
+                other_word = word.end()
                 continue
             announcing[rule.kind] = word.end()
             for first, last in announced(rule.kind, text, lowered, start, word.end()):
@@ -124,7 +137,7 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
 def _merged(places: Iterable[Secret], offset: int) -> list[Secret]:
     """Return places in order, those that overlap made one; the earlier and longer names the kind."""
     merged: list[Secret] = []
-    for kind, start, end in sorted(places, key=lambda place: (place[1], -place[2])):
+    for kind, start, end in sorted(places, key=lambda place: (place[1], -place[2], place[0] in _SAID)):
         if merged and start + offset < merged[-1].end:
             merged[-1] = merged[-1]._replace(end=max(end + offset, merged[-1].end))
         else:

@@ -12,7 +12,7 @@ from pipimem import resources
 
 _LEAST_CHARACTERS = 6  # different ones in a key
 _RUN_OF_KEY = re.compile(r"[A-Za-z0-9]{8}")
-_LONGER_THAN_WORDS = re.compile(r"[A-Za-z0-9]{20}")
+_LONGER_THAN_WORDS = re.compile(r"[A-Z0-9]{20}|[A-Za-z0-9]{24}")
 _MIXED_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 
 
@@ -93,7 +93,7 @@ def is_mere_word(token: str) -> bool:
 
 def is_counted(value: str, following: str) -> bool:
     """Return whether the text behind a number makes it a measure ("90 days") or a method."""
-    if not value.isdigit():
+    if not value.replace("-", "").isdigit():
         return False
     return _no_secrets("units", re.IGNORECASE).match(following.lstrip(" ")) is not None
 

@@ -46,7 +46,7 @@ _CHOSEN = frozenset(
 _PLAIN_URL_PASSWORDS = frozenset(
     ("password", "pass", "passwd", "pwd", "secret", "token", "pw", "密码")
 )
-_NOT_JUDGED = frozenset(("private-key", "seed-phrase", "recovery-codes", "license-key"))
+_NOT_JUDGED = frozenset(("private-key", "seed-phrase", "recovery-codes"))
 
 
 class Secret(NamedTuple):
@@ -142,6 +142,8 @@ def _is_secret(kind: str, value: str) -> bool:
         return True
     if is_placeholder(value):
         return False
+    if kind == "license-key":
+        return any(map(str.isdigit, value))
     if kind == "url-password":
         return value.lower() not in _PLAIN_URL_PASSWORDS
     if kind in _CHOSEN:

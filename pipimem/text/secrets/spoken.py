@@ -26,6 +26,7 @@ _END = Pattern(r"[\n。；！？]|[.?;](?=[\"'”’]?(?:\s|$))|!(?=\s+[^a-z\s])
 _GOES_ON = Pattern(r"[^\n]{0,60}[:=：是下][ \t\r]*\n|[\"']?[ \t\r]*\n\s{1,12}value:")
 _QUOTED = Pattern(r"[\"'`“‘「『【](?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
 _OPENING = " \t\r\n\"'“‘「『【`(（["
+_CALLED = Pattern(r"\A[\"'][\])]{0,2}[ ]?[,=]\Z")
 _SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
 # "is now set"; characters of the longest verb in Chinese, and of the longest sign.
 _LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
@@ -37,7 +38,9 @@ _OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|f�
 _TO_WHAT = Pattern(
     r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$|.{24}"
 )
-_NEGATED = Pattern(r"\b(?:not|never|must|cannot|can't|without|no)\b|[不别勿没未禁忘]")
+_NEGATED = Pattern(
+    r"\b(?:not|never|must|cannot|can't|without|no|like|such as|e\.g\.)\b|[不别勿没未禁忘须]|什么|[比例]如|要(?![改换])"
+)
 _LAST = Pattern(r"[\"'`”’)）」』】]|[ ][㐀-鿿]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
 _CALL = Pattern(r"[A-Za-z_][\w.]*(?=[(\[])")
 _MORE = Pattern(
@@ -67,11 +70,15 @@ def mark_kind(kind: str) -> str:
 
 def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[Span]:
     """Yield the places of what a word at `text[start:end]` announces, behind it or before it."""
-    if kind == "code with a place":
+    if kind in ("code with a place", "place"):
         if not _has_place(lowered, start, end):
             return
-        kind = "code"
-    looks = [_in_clause(kind, text, lowered, end), _in_forms(kind, text, lowered, start, end)]
+        kind = "code" if kind == "code with a place" else "place"
+    looks = [
+        _in_forms(kind, text, lowered, start, end, ("first",)),
+        _in_clause(kind, text, lowered, end),
+        _in_forms(kind, text, lowered, start, end, ("before", "behind")),
+    ]
     for look in reversed(looks) if kind in ("account", "network") else looks:
         found = list(look)
         if found:
@@ -114,7 +121,7 @@ def _value(
     between = lowered[start : token.start()]
     is_sign, is_told, gap = _link(between)
     is_near = _NEAR().fullmatch(gap) is not None
-    if is_sign and not is_near and _OF_WHAT().fullmatch(gap):
+    if is_told and not is_near and _OF_WHAT().fullmatch(gap):
         is_near = True
     if judge.is_mere_word(token[0]) and not (is_told and is_near):
         return None
@@ -135,6 +142,8 @@ def _value(
 def _link(between: str) -> tuple[bool, bool, str]:
     """Return whether a sign, or anything, ties a token to the word, and the text before that."""
     rest = between.rstrip(_OPENING)
+    if _CALLED().search(rest):  # conf.set("api_token", "…")
+        return False, True, between
     sign = _SIGN().search(rest, max(0, len(rest) - _SIGN_CHARS))
     rest = rest[: sign.start()] if sign else rest
     is_told = sign is not None
@@ -164,7 +173,7 @@ def _is_secret(kind: str, text: str, found: _Value, between: str, first: str) ->
         return False
     if judge.is_counted(value, text[found.end : found.end + 16]):
         return False
-    if found.tie == "linked" and _NEGATED().search(between):
+    if found.tie in ("linked", "far") and _NEGATED().search(between):
         return False
     is_last = _LAST().match(text, found.end) is not None
     if found.tie == "far" and _TO_WHAT().search(between):
@@ -205,34 +214,32 @@ def _has_place(lowered: str, start: int, end: int) -> bool:
 
 
 @cache
-def _forms() -> dict[tuple[str, bool], re.Pattern[str]]:
-    """Return the expression for each kind of word, behind it or before it."""
-    sources: dict[tuple[str, bool], list[str]] = {}
+def _forms() -> dict[tuple[str, str], list[re.Pattern[str]]]:
+    """Return the expressions for a kind of word and the place of the value."""
+    found: dict[tuple[str, str], list[re.Pattern[str]]] = {}
     for line in resources.sections("secrets/forms")[""]:
         head, _, source = line.partition("  =>  ")
         kinds, place = head.split(" ")
         filled = source.replace("{token}", rf"{_CHAR}{{3,64}}").replace("{han}", f"[{HAN}]")
+        pattern = re.compile(filled + ("$" if place == "before" else ""))
         for kind in kinds.split(","):
-            sources.setdefault((kind, place == "before"), []).append(filled)
-    return {
-        key: [re.compile(source + ("$" if key[1] else "")) for source in found]
-        for key, found in sources.items()
-    }
+            found.setdefault((kind, place), []).append(pattern)
+    return found
 
 
-def _in_forms(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the first value that one of `forms.txt` finds before the word, then behind it."""
-    begin = max(0, start - _BEFORE)
-    for form in _forms().get((kind, True), ()):
-        found = form.search(lowered, begin, start)
-        if found and _is_of_form(kind, text, found):
-            yield found.span("value")
-            return
-    for form in _forms().get((kind, False), ()):
-        found = form.match(lowered, end, end + _CLAUSE)
-        if found and _is_of_form(kind, text, found):
-            yield found.span("value")
-            return
+def _in_forms(
+    kind: str, text: str, lowered: str, start: int, end: int, where: tuple[str, ...]
+) -> Iterator[Span]:
+    """Yield the first value that one of `forms.txt` finds there."""
+    for place in where:
+        for form in _forms().get((kind, place), ()):
+            if place == "before":
+                found = form.search(lowered, max(0, start - _BEFORE), start)
+            else:
+                found = form.match(lowered, end, end + _CLAUSE)
+            if found and _is_of_form(kind, text, found):
+                yield found.span("value")
+                return
 
 
 def _is_of_form(kind: str, text: str, found: re.Match[str]) -> bool:
@@ -243,7 +250,7 @@ def _is_of_form(kind: str, text: str, found: re.Match[str]) -> bool:
     if " " in value or not value.isascii():  # a phrase; its form says that it is one
         return True
     kind = "code" if kind in ("code", "place") else "password"
-    return judge.is_announced(kind, "linked", value, is_last=False)
+    return judge.is_announced(kind, "linked", value, is_last=True)
 
 
 def table_cells(text: str, start: int, end: int) -> tuple[list[Span], Span] | None:
