@@ -92,14 +92,20 @@ def main() -> None:
     print(heading("secrets in everyday sentences"))
     told = list(sentences())
     missed = [text for text, secrets in told if _leaking(text, secrets)]
-    print(f"sentences masked whole: {len(told) - len(missed)} of {len(told)}, {1 - len(missed) / len(told):.1%}")
+    print(
+        f"sentences masked whole: {len(told) - len(missed)} of {len(told)}, {1 - len(missed) / len(told):.1%}"
+    )
     plain = list(_lines("ordinary.txt"))
     touched = [line for line in plain if redacted(line) != line]
-    print(f"ordinary lines touched: {len(touched)} of {len(plain)}, {len(touched) / len(plain):.2%}")
+    print(
+        f"ordinary lines touched: {len(touched)} of {len(plain)}, {len(touched) / len(plain):.2%}"
+    )
     drawn = list(keys())
     open_ = [(name, text) for name, text, key in drawn if _key_remains(text, key)]
     kinds, open_kinds = {name for name, _, _ in drawn}, sorted({name for name, _ in open_})
-    print(f"keys masked: {len(drawn) - len(open_)} of {len(drawn)}; kinds always masked: {len(kinds) - len(open_kinds)} of {len(kinds)}")
+    print(
+        f"keys masked: {len(drawn) - len(open_)} of {len(drawn)}; kinds always masked: {len(kinds) - len(open_kinds)} of {len(kinds)}"
+    )
     if options.misses:
         for text in missed:
             print(f"  stays: {text!r} -> {redacted(text)!r}")

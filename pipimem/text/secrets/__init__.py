@@ -14,7 +14,7 @@ from pipimem.text.secrets.anchors import Cue, anchored
 from pipimem.text.secrets.checked_numbers import checked_numbers
 from pipimem.text.secrets.folding import Folded
 from pipimem.text.secrets.keys import Secret, by_format, by_shape
-from pipimem.text.secrets.spoken import announced, mark_kind, table_cells
+from pipimem.text.secrets.spoken import Span, announced, mark_kind, table_cells
 from pipimem.text.word_lists import HintedPattern, hinted
 
 NO_LIST = SecretSettings()
@@ -104,29 +104,12 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
     """Yield what the formats, contexts and words of `data/secrets` find."""
     # How far a rule matched: a run of a thousand prefixes is one match, not a thousand.
     reached: dict[HintedPattern, int] = {}
-    announcing: dict[str, int] = {}
-    table = (0, 0)  # the end of the heading's line and of the last cells
-    inside = (0, 0)
-    other_word = 0
+    words = _Words()
     for start, rule in anchored(lowered):
         if isinstance(rule, Cue):
             word = rule.pattern.match(lowered, start)
-            # "access token" and "token" announce the same; a word inside a value announces nothing.
-            if word is None or word.end() <= announcing.get(rule.kind, 0):
-                continue
-            if inside[0] <= start < inside[1] or start < other_word:
-                continue
-            if rule.kind == "another word":
-                other_word = word.end()
-                continue
-            announcing[rule.kind] = word.end()
-            for first, last in announced(rule.kind, text, lowered, start, word.end()):
-                inside = (first, last)
-                yield Secret(mark_kind(rule.kind), first, last)
-            is_heading = start >= table[1] or word.end() <= table[0]
-            if rule.kind in ("password", "code", "key") and is_heading:
-                cells, table = table_cells(text, start, word.end()) or ((), table)
-                yield from (Secret(mark_kind(rule.kind), *cell) for cell in cells)
+            if word is not None and words.is_new(start, word.end(), rule.kind):
+                yield from _said(rule.kind, text, lowered, (start, word.end()), words)
         elif start >= reached.get(rule, 0):
             match = rule.pattern().match(text, start)
             if match is not None:
@@ -134,10 +117,41 @@ def _anchored(text: str, lowered: str) -> Iterator[Secret]:
                 yield from by_format(rule.kind, match)
 
 
+class _Words:
+    """The words for secrets that were read, by their start; the last value; the last table."""
+
+    def __init__(self) -> None:
+        self._ends: dict[int, int] = {}
+        self._others: set[int] = set()
+        self.value = self.table = (0, 0)
+
+    def is_new(self, start: int, end: int, kind: str) -> bool:
+        """Return whether a word is part of no longer one, as of "access token", and of no value."""
+        is_part = self._ends.get(start, 0) > end or end in self._others
+        if is_part or self.value[0] <= start < self.value[1]:
+            return False
+        self._ends[start] = max(end, self._ends.get(start, 0))
+        self._others.add(end)
+        return kind != "another word"
+
+
+def _said(kind: str, text: str, lowered: str, word: Span, words: _Words) -> Iterator[Secret]:
+    """Yield what a word announces, and the cells below it if it is the heading of a table."""
+    for place in announced(kind, text, lowered, *word):
+        words.value = place
+        yield Secret(mark_kind(kind), *place)
+    is_heading = word[0] >= words.table[1] or word[1] <= words.table[0]
+    if kind in ("password", "code", "key") and is_heading:
+        cells, words.table = table_cells(text, *word) or ((), words.table)
+        yield from (Secret(mark_kind(kind), *cell) for cell in cells)
+
+
 def _merged(places: Iterable[Secret], offset: int) -> list[Secret]:
     """Return places in order, those that overlap made one; the earlier and longer names the kind."""
     merged: list[Secret] = []
-    for kind, start, end in sorted(places, key=lambda place: (place[1], -place[2], place[0] in _SAID)):
+    for kind, start, end in sorted(
+        places, key=lambda place: (place[1], -place[2], place[0] in _SAID)
+    ):
         if merged and start + offset < merged[-1].end:
             merged[-1] = merged[-1]._replace(end=max(end + offset, merged[-1].end))
         else:

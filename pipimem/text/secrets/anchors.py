@@ -47,7 +47,7 @@ def cues() -> Iterator[tuple[str, Cue]]:
             word = Folded(line.strip("*+")).lowered
             source = re.escape(word) + (r"[^\W\d_]{0,3}" if line.endswith("+") else "")
             if word[-1].isascii():
-                source += r"(?![a-z])(?![-_][a-z]{4})"
+                source += r"(?![a-z])(?![-_][a-z]{3})"
             yield (line[0].strip("*") and word) or "*" + word, Cue(kind, re.compile(source))
 
 

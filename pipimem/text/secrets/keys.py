@@ -12,7 +12,7 @@ from pipimem.text.patterns import Pattern
 from pipimem.text.secrets.judge import is_placeholder, is_random
 from pipimem.text.word_lists import HintedPattern, hinted
 
-_ALPHABETS = {
+ALPHABETS = {
     "w": "A-Za-z0-9",
     "l": "a-z0-9",
     "U": "A-Z0-9",
@@ -93,7 +93,7 @@ def _source(template: str) -> str:
         most = part[4] or ("" if part[3] else part[2])
         pieces += (
             re.escape(template[reached : part.start()]),
-            f"[{_ALPHABETS[part[1]]}]{{{part[2]},{most}}}",
+            f"[{ALPHABETS[part[1]]}]{{{part[2]},{most}}}",
         )
         reached = part.end()
     source = "".join(pieces) + re.escape(template[reached:])

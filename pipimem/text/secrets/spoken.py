@@ -31,10 +31,11 @@ _SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
 # "is now set"; characters of the longest verb in Chinese, and of the longest sign.
 _LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
 _NEAR = Pattern(
-    r"[\s\"'`”’\])}]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时|wi-?fi|wlan)[ ]?){0,3}"
+    r"[\s\"'`”’\])}“「『【]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时|wi-?fi|wlan)[ ]?){0,3}"
     r"(?:[(（][^()（）\n]{1,24}[)）])?,?\s{0,2}"
 )
 _OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|för|от|na)\s\D{1,40}")
+_IS = Pattern(r"(?:\s(?:is|was)(?: now)?|[是为])\W{0,3}$")
 _TO_WHAT = Pattern(
     r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$|.{24}"
 )
@@ -121,13 +122,13 @@ def _value(
     between = lowered[start : token.start()]
     is_sign, is_told, gap = _link(between)
     is_near = _NEAR().fullmatch(gap) is not None
-    if is_told and not is_near and _OF_WHAT().fullmatch(gap):
+    if not is_near and (is_sign or _IS().search(between)) and _OF_WHAT().fullmatch(gap):
         is_near = True
-    if judge.is_mere_word(token[0]) and not (is_told and is_near):
-        return None
     tie = ("told" if is_near else "linked") if is_told else "near" if is_near else "far"
     quoted = _QUOTED().match(text, token.start() - 1) if tie != "far" else None
     spaced = _SPACED().match(text, token.start()) if kind == "code" else None
+    if judge.is_mere_word(token[0]) and not quoted and not (is_told and is_near):
+        return None
     if quoted or spaced:
         return _Value(*(quoted or spaced).span("value" if quoted else 0), tie, is_sign)
     value = token[0]
