@@ -61,7 +61,7 @@ def sentences() -> Iterator[tuple[str, list[str]]]:
 
 def keys() -> Iterator[tuple[str, str, str]]:
     """Yield name, text and key for each format in each of the surroundings."""
-    draw = random.Random(_SEED)  # noqa: S311  the keys open nothing
+    draw = random.Random(_SEED)
     for line in _lines("kinds.tsv"):
         name, template = line.split("\t")
         for around in _SURROUNDINGS:

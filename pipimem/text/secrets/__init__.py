@@ -12,8 +12,8 @@ from pipimem.settings import SecretSettings
 from pipimem.text.patterns import Pattern, replaced
 from pipimem.text.secrets.anchors import Cue, anchored
 from pipimem.text.secrets.checked_numbers import checked_numbers
-from pipimem.text.secrets.folding import Folded
 from pipimem.text.secrets.keys import Secret, by_format, by_shape
+from pipimem.text.secrets.normalized import Normalized
 from pipimem.text.secrets.spoken import Span, announced, mark_kind, table_cells
 from pipimem.text.word_lists import HintedPattern, hinted
 
@@ -79,9 +79,12 @@ def _in_piece(piece: str, offset: int, own: SecretSettings) -> list[Secret]:
 
 def _listed(piece: str, own: SecretSettings) -> list[Secret]:
     """Return the listed words of a text, also those with an invisible character inside."""
-    folded = Folded(piece)
-    inside = [(kind, *folded.span(*span)) for kind, *span in places_of_list(folded.text, own)]
-    return _merged((*places_of_list(piece, own), *(Secret(*place) for place in inside)), 0)
+    found = list(places_of_list(piece, own))
+    if not piece.isascii():
+        read = Normalized(piece)
+        inside = places_of_list(read.text, own)
+        found += (Secret(kind, *read.span(start, end)) for kind, start, end in inside)
+    return _merged(found, 0)
 
 
 def _alone(piece: str) -> Iterator[Secret]:
@@ -92,11 +95,11 @@ def _alone(piece: str) -> Iterator[Secret]:
 
 
 def _known(piece: str) -> list[Secret]:
-    folded = Folded(piece)
-    text = folded.text
+    normalized = Normalized(piece)
+    text = normalized.text
     places = [*_alone(text), *by_shape(text), *checked_numbers(text)]
-    places += _anchored(text, folded.lowered)
-    spans = ((kind, *folded.span(start, end)) for kind, start, end in places)
+    places += _anchored(text, normalized.lowered)
+    spans = ((kind, *normalized.span(start, end)) for kind, start, end in places)
     return _merged((Secret(kind, start, end) for kind, start, end in spans), 0)
 
 
@@ -147,7 +150,7 @@ def _said(kind: str, text: str, lowered: str, word: Span, words: _Words) -> Iter
 
 
 def _merged(places: Iterable[Secret], offset: int) -> list[Secret]:
-    """Return places in order, those that overlap made one; the earlier and longer names the kind."""
+    """Return places in order, overlapping ones as one; the earlier and longer names the kind."""
     merged: list[Secret] = []
     for kind, start, end in sorted(
         places, key=lambda place: (place[1], -place[2], place[0] in _SAID)

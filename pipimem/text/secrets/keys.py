@@ -88,7 +88,8 @@ def _format(kind: str, template: str, marked: str) -> _Format:
 
 def _source(template: str) -> str:
     """Return a template as a regular expression; what stands between « and » is `secret`."""
-    pieces, reached = [], 0
+    pieces: list[str] = []
+    reached = 0
     for part in _PART.finditer(template):
         most = part[4] or ("" if part[3] else part[2])
         pieces += (

@@ -31,7 +31,8 @@ _SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
 # "is now set"; characters of the longest verb in Chinese, and of the longest sign.
 _LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
 _NEAR = Pattern(
-    r"[\s\"'`”’\])}“「『【]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时|wi-?fi|wlan)[ ]?){0,3}"
+    r"[\s\"'`”’\])}“「『【]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时"
+    r"|wi-?fi|wlan)[ ]?){0,3}"
     r"(?:[(（][^()（）\n]{1,24}[)）])?,?\s{0,2}"
 )
 _OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|för|от|na)\s\D{1,40}")
@@ -40,12 +41,14 @@ _TO_WHAT = Pattern(
     r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$|.{24}"
 )
 _NEGATED = Pattern(
-    r"\b(?:not|never|must|cannot|can't|without|no|like|such as|e\.g\.)\b|[不别勿没未禁忘须]|什么|[比例]如|要(?![改换])"
+    r"\b(?:not|never|must|cannot|can't|without|no|like|such as|e\.g\.)\b"
+    r"|[不别勿没未禁忘须]|什么|[比例]如|要(?![改换])"
 )
 _LAST = Pattern(r"[\"'`”’)）」』】]|[ ][㐀-鿿]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
 _CALL = Pattern(r"[A-Za-z_][\w.]*(?=[(\[])")
 _MORE = Pattern(
-    r"(?:[ ][^\W\d_]{1,12}){0,3}[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}(?=\s*(?:$|[\n,，。]))"
+    r"(?:[ ][^\W\d_]{1,12}){0,3}[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}"
+    r"(?=\s*(?:$|[\n,，。]))"
 )
 _SPACED = Pattern(
     r"(?=(?:\d ?){4,10}(?!\d))\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))"
@@ -129,11 +132,14 @@ def _value(
     spaced = _SPACED().match(text, token.start()) if kind == "code" else None
     if judge.is_mere_word(token[0]) and not quoted and not (is_told and is_near):
         return None
-    if quoted or spaced:
-        return _Value(*(quoted or spaced).span("value" if quoted else 0), tie, is_sign)
+    whole = quoted or spaced
+    if whole:
+        start, end = whole.span("value" if quoted else 0)
+        return _Value(start, end, tie, is_sign)
     value = token[0]
     if token.end() == stop:
-        value += text[stop : _REST().match(text, stop, stop + _LOOK).end()]
+        rest = _REST().match(text, stop, stop + _LOOK)
+        value += rest[0] if rest else ""
     if is_sign:
         value = re.split(r"&\w{1,40}=", value, maxsplit=1)[0]
     value = value.rstrip(".:?]}\\|" if "#" in value else ".:?]}\\|/")

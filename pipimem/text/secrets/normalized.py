@@ -18,8 +18,8 @@ _KEPT = "，！？；（）．"
 _TYPOGRAPHIC = {"\u3000": " ", "\u00a0": " ", "’": "'", "‘": "'"}
 
 
-class Folded:
-    """A folded text and the index in the original of each of its characters."""
+class Normalized:
+    """A normalized text and the index in the original of each of its characters."""
 
     __slots__ = ("_indexes", "lowered", "text")
 
