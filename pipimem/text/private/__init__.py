@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 
 from pipimem.settings import PrivateSettings
 from pipimem.text.patterns import Pattern
-from pipimem.text.private.tags import Tag, code_areas, is_blank, tags
+from pipimem.text.private.code_areas import code_areas
+from pipimem.text.private.tags import Tag, is_blank, tags
 
 # What stands, or stood in version 0.1, in the place of a stretch.
 _MARKS = Pattern(r"\[(?:PRIVATE|REDACTED|private)\]")
