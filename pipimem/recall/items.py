@@ -97,7 +97,8 @@ class Item:
     heading as the file has it; `when` has an offset; `kind` is the kind of a durable entry or the
     standard name of a SESSION section, empty where there is none. `place` is where an entry of
     SESSION.md stands in its file: of equals the upper is first. Of `by_day` items only the day of
-    `when` is known. What `awaits_second_voice` is a quote until another member agrees.
+    `when` is known. What `awaits_second_voice` is a quote until another member agrees. A search
+    says of a message that its speaker asked to keep it, or what it answers, `off_the_record`.
     """
 
     id: str
@@ -114,6 +115,7 @@ class Item:
     place: int = 0
     by_day: bool = False
     awaits_second_voice: bool = False
+    off_the_record: bool = False
 
     @property
     def time(self) -> str:

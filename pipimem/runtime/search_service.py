@@ -21,7 +21,7 @@ from pipimem.recall.transcript.hits import (
     is_clear,
     thread_around,
 )
-from pipimem.recall.transcript.passages import excerpt, headed
+from pipimem.recall.transcript.passages import excerpt, headed, is_off_the_record
 from pipimem.recall.transcript.rank import search
 from pipimem.runtime.transcript_recall import Report, TranscriptSearch, no_progress
 from pipimem.runtime.vocabulary import Vocabulary
@@ -146,7 +146,7 @@ class SearchService:
         self, channel: str, query: str, count: int, filters: Filters
     ) -> list[SearchHit]:
         """What was said to a question, best first, each with its copies."""
-        return self._with_excerpts(query, self.hit_groups(channel, query, count, filters))
+        return self._with_excerpts(channel, query, self.hit_groups(channel, query, count, filters))
 
     def hits_with_thread(
         self, channel: str, query: str, count: int, filters: Filters
@@ -157,14 +157,14 @@ class SearchService:
         around: tuple[Item, ...] = ()
         if hits and self.is_clear(channel, hits):
             around = self.around(channel, hits[0].slot, _BEFORE, _AFTER)
-        return self._with_excerpts(query, groups), around
+        return self._with_excerpts(channel, query, groups), around
 
     def ranked(
         self, channel: str, query: str, count: int, filters: Filters
     ) -> tuple[SearchHit, ...]:
         """The best messages by their scores alone, copies too; they have no excerpts."""
         found = self.found(channel, query, count, filters)
-        items = masked_items([hit.item for hit in found], self.own)
+        items = self._items(channel, [hit.slot for hit in found])
         return tuple(SearchHit(item, hit.score, "") for item, hit in zip(items, found, strict=True))
 
     def extent(self, channel: str) -> TalkExtent:
@@ -173,8 +173,10 @@ class SearchService:
         speakers = tuple(filter(None, index.speakers))
         return TalkExtent(speakers, index.oldest_day, index.newest_day)
 
-    def _with_excerpts(self, query: str, groups: Sequence[HitGroup]) -> list[SearchHit]:
-        items = masked_items([group.hit.item for group in groups], self.own)
+    def _with_excerpts(
+        self, channel: str, query: str, groups: Sequence[HitGroup]
+    ) -> list[SearchHit]:
+        items = self._items(channel, [group.hit.slot for group in groups])
         texts = self._excerpts(query, items)
         return [
             SearchHit(item, group.hit.score, text, tuple(hit.item.id for hit in group.again))
@@ -193,7 +195,7 @@ class SearchService:
     def details(self, channel: str, messages: Iterable[str]) -> tuple[Item, ...]:
         """Whole messages by their ids. Raises `NothingFound`."""
         found = self.channel_search(channel)
-        return masked_items([found.item(found.slot(one)) for one in messages], self.own)
+        return self._items(channel, [found.slot(message) for message in messages])
 
     def is_clear(self, channel: str, hits: Sequence[Hit]) -> bool:
         """Whether the first hit is most likely the answer."""
@@ -202,14 +204,24 @@ class SearchService:
     def around(self, channel: str, slot: int, before: int, after: int) -> tuple[Item, ...]:
         """What was said around a slot, in its thread."""
         found = self.channel_search(channel)
-        slots = thread_around(found.index, slot, before, after)
-        return masked_items([found.item(one) for one in slots], self.own)
+        return self._items(channel, thread_around(found.index, slot, before, after))
 
     def all_around(self, channel: str, slot: int, around: int) -> tuple[Item, ...]:
         """So many messages before and after a slot, those of its thread first."""
         found = self.channel_search(channel)
-        slots = all_around(found.index, slot, around, found.archive)
-        return masked_items([found.item(one) for one in slots], self.own)
+        return self._items(channel, all_around(found.index, slot, around, found.archive))
+
+    def _items(self, channel: str, slots: Iterable[int]) -> tuple[Item, ...]:
+        """Return the items of slots, masked, with those marked that are off the record."""
+        found = self.channel_search(channel)
+        items = []
+        for slot in slots:
+            item = found.item(slot)
+            is_message = item.source is Source.LOG and 0 <= slot < len(found.index)
+            if is_message and is_off_the_record(found.index, slot):
+                item = replace(item, off_the_record=True)
+            items.append(item)
+        return masked_items(items, self.own)
 
     def channel_search(self, channel: str) -> TranscriptSearch:
         """A channel's index, up to date. Raises `ChannelError` for an unknown channel."""
