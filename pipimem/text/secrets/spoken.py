@@ -33,7 +33,7 @@ _LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
 _NEAR = Pattern(
     r"[\s\"'`”’\])}“「『【]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时"
     r"|wi-?fi|wlan)[ ]?){0,3}"
-    r"(?:[(（][^()（）\n]{1,24}[)）])?,?\s{0,2}"
+    r"(?:[(（][^()（）\n]{1,24}[)）])?[,，]?\s{0,2}"
 )
 _OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|för|от|na)\s\D{1,40}")
 _IS = Pattern(r"(?:\s(?:is|was)(?: now)?|[是为])\W{0,3}$")
@@ -53,7 +53,14 @@ _MORE = Pattern(
 _SPACED = Pattern(
     r"(?=(?:\d ?){4,10}(?!\d))\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))"
 )
-_MARKS = {"code": "code", "place": "code", "key": "key", "extraction code": "extraction-code"}
+_MARKS = {
+    "code": "code",
+    "code with a place": "code",
+    "place": "code",
+    "key": "key",
+    "extraction code": "extraction-code",
+}
+_HALVES = Pattern(r"(?:\d{3} \d{3}|\d{4} \d{4})(?![\w-]|[ ]\d)")
 _HEADING = 160  # characters before and behind a word; a longer line is no heading of a table
 Span = tuple[int, int]
 
@@ -75,9 +82,10 @@ def mark_kind(kind: str) -> str:
 def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[Span]:
     """Yield the places of what a word at `text[start:end]` announces, behind it or before it."""
     if kind in ("code with a place", "place"):
-        if not _has_place(lowered, start, end):
+        has_place, has_other = _has_place(lowered, start, end)
+        if has_other or (kind == "place" and not has_place):
             return
-        kind = "code" if kind == "code with a place" else "place"
+        kind = "code" if has_place and kind != "place" else kind
     looks = [
         _in_forms(kind, text, lowered, start, end, ("first",)),
         _in_clause(kind, text, lowered, end),
@@ -129,7 +137,7 @@ def _value(
         is_near = True
     tie = ("told" if is_near else "linked") if is_told else "near" if is_near else "far"
     quoted = _QUOTED().match(text, token.start() - 1) if tie != "far" else None
-    spaced = _SPACED().match(text, token.start()) if kind == "code" else None
+    spaced = (_SPACED if kind == "code" else _HALVES)().match(text, token.start())
     if judge.is_mere_word(token[0]) and not quoted and not (is_told and is_near):
         return None
     whole = quoted or spaced
@@ -180,7 +188,7 @@ def _is_secret(kind: str, text: str, found: _Value, between: str, first: str) ->
         return False
     if judge.is_counted(value, text[found.end : found.end + 16]):
         return False
-    if found.tie in ("linked", "far") and _NEGATED().search(between):
+    if found.tie in ("linked", "far") and _NEGATED().search(re.split("[,，]", between)[-1]):
         return False
     is_last = _LAST().match(text, found.end) is not None
     if found.tie == "far" and _TO_WHAT().search(between):
@@ -209,15 +217,15 @@ def _places() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return re.compile("|".join(sections["places"])), re.compile("|".join(sections["no places"]))
 
 
-def _has_place(lowered: str, start: int, end: int) -> bool:
-    """Return whether the clause names what the code opens, and nothing else that has one."""
+def _has_place(lowered: str, start: int, end: int) -> tuple[bool, bool]:
+    """Return whether the clause names what a code opens, and whether another thing with codes."""
     places, others = _places()
     begin = max(0, start - _BEFORE)
     for match in _END().finditer(lowered, begin, start):
         begin = match.end()
     stop = _END().search(lowered, end, end + _BEFORE)
     clause = lowered[begin : stop.start() if stop else end + _BEFORE]
-    return places.search(clause) is not None and others.search(clause) is None
+    return places.search(clause) is not None, others.search(clause) is not None
 
 
 @cache
@@ -229,7 +237,7 @@ def _forms() -> dict[tuple[str, str], list[re.Pattern[str]]]:
         kinds, place = head.split(" ")
         filled = source.replace("{token}", rf"{_CHAR}{{3,64}}").replace("{han}", f"[{HAN}]")
         pattern = re.compile(filled + ("$" if place == "before" else ""))
-        for kind in kinds.split(","):
+        for kind in kinds.replace("_", " ").split(","):
             found.setdefault((kind, place), []).append(pattern)
     return found
 
@@ -256,7 +264,7 @@ def _is_of_form(kind: str, text: str, found: re.Match[str]) -> bool:
         return False
     if " " in value or not value.isascii():  # a phrase; its form says that it is one
         return True
-    kind = "code" if kind in ("code", "place") else "password"
+    kind = "code" if kind in ("code", "code with a place", "place") else "password"
     return judge.is_announced(kind, "linked", value, is_last=True)
 
 
