@@ -25,7 +25,7 @@ _DEPTH = 6
 # "pw a1b2": nothing shorter holds a word for a secret and the secret.
 _LEAST_CHARS = 6
 # Kinds that name less than the format of a key does.
-_SAID = ("key", "password", "code")
+_SAID = ("key", "password", "code", "api-key")
 # Who sends nothing but "2580#" answers a question for what opens a door.
 _MOST_ALONE = 16
 _KEYPAD_ALONE = Pattern(r"\s*(?P<value>\d{4,8}[#*])[.!。！]?\s*")

@@ -33,10 +33,13 @@ _LEAST_PREFIX = 2  # characters; a shorter one would be tried at every tenth wor
 # No format without a prefix is shorter. Commas and quotes end a run, so that JSON on one line is
 # no run of a thousand characters.
 _RUN = Pattern(r"[!#-&(-+\--;=?-\[\]-_a-~]{26,}")
-# A short name, a hyphen or underscore, and 32 random characters: keys of providers to come.
+# A short name, a hyphen or underscore, and 32 random characters, or a name that says "key" and 20:
+# keys of providers to come.
 _NAMED_RANDOM = Pattern(
-    r"(?<![A-Za-z0-9/_.=+-])(?!sha\d)[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[a-z0-9]{1,8}[_-]){0,3}"
-    r"(?P<secret>(?=[^\W_]*?[a-z])(?=[^\W_]*?[A-Z])(?=[^\W_]*?\d)[A-Za-z0-9]{32,})(?![A-Za-z0-9/_.=+-])"
+    r"(?<![A-Za-z0-9/_.=+-])(?!sha\d)(?:[A-Za-z][A-Za-z0-9]{1,11}[_-](?:[a-z0-9]{1,8}[_-]){0,3}"
+    r"(?P<secret>(?=[^\W_]*?[a-z])(?=[^\W_]*?[A-Z])(?=[^\W_]*?\d)[A-Za-z0-9]{32,})"
+    r"|(?:[a-z][a-z0-9]{1,11}[_-]){0,2}(?:api|apikey|key|token|secret|pat|live|prod|sk)[_-]"
+    r"(?=[^\W_]{0,19}\d)[A-Za-z0-9]{20,})(?![A-Za-z0-9/_.=+-])"
 )
 _DSN = Pattern(r"(?<![^\s\"'=])[^\s:/\"'(]{1,64}:(?P<secret>[^\s:/\"'(]{3,127})@(?:tcp|unix)\(")
 # What people chose or encoded: its characters prove nothing.
@@ -125,7 +128,8 @@ def by_shape(text: str) -> Iterator[Secret]:
                 for match in shape.pattern().finditer(text, *run.span()):
                     yield from by_format(shape.kind, match)
         for match in _NAMED_RANDOM().finditer(text, *run.span()):
-            yield from by_format("api-key", match)
+            if match["secret"] or is_random(match[0]):
+                yield Secret("api-key", *match.span("secret" if match["secret"] else 0))
     if "@tcp(" in text or "@unix(" in text:
         for match in _DSN().finditer(text):
             yield from by_format("url-password", match)
