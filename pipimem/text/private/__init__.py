@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
+from operator import add
 
 from pipimem.settings import PrivateSettings
 from pipimem.text.patterns import Pattern
@@ -44,13 +45,7 @@ class PrivateCounts:
     unclosed: int = 0
 
     def __add__(self, other: PrivateCounts) -> PrivateCounts:
-        return PrivateCounts(
-            self.messages + other.messages,
-            self.stretches + other.stretches,
-            self.chars_before + other.chars_before,
-            self.chars_after + other.chars_after,
-            self.unclosed + other.unclosed,
-        )
+        return PrivateCounts(*map(add, astuple(self), astuple(other)))
 
 
 def without_private(text: str, settings: PrivateSettings = _DEFAULT) -> str:

@@ -53,7 +53,8 @@ def _spans(line: str, offset: int) -> Iterator[tuple[int, int]]:
     closers: dict[int, tuple[int, int]] = {}
     nearest: dict[int, tuple[int, int]] = {}
     for start, end in reversed(runs):
-        if end - start in nearest and _may_begin(line, start):
+        before = line[start - 1 : start]
+        if end - start in nearest and before != "\\" and not _is_of_a_word(before):
             closers[start] = nearest[end - start]
         if not _is_of_a_word(line[end : end + 1]):
             nearest[end - start] = (start, end)
@@ -62,11 +63,6 @@ def _spans(line: str, offset: int) -> Iterator[tuple[int, int]]:
         if start >= reached and start in closers:
             reached = closers[start][1]
             yield offset + start, offset + reached
-
-
-def _may_begin(line: str, start: int) -> bool:
-    before = line[start - 1] if start else ""
-    return before != "\\" and not _is_of_a_word(before)
 
 
 def _is_of_a_word(character: str) -> bool:

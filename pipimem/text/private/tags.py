@@ -28,22 +28,10 @@ _SIGNS = {
     "hyphen": "-",
 }
 # The entities by name that a tag may hold; the semicolon may be missing.
+_NAMED = ("lt", "gt", "lbrack", "lsqb", "rbrack", "rsqb", "sol", "excl", "dash", "hyphen", "nbsp")
 _ENTITIES = {
-    "lt": "<",
-    "gt": ">",
-    "lbrack": "[",
-    "lsqb": "[",
-    "rbrack": "]",
-    "rsqb": "]",
-    "sol": "/",
-    "excl": "!",
-    "dash": "-",
-    "hyphen": "-",
-    "nbsp": " ",
-    "shy": "",
-    "zwj": "",
-    "zwnj": "",
-    "ZeroWidthSpace": "",
+    **dict(zip(_NAMED, "<>[[]]/!-- ", strict=True)),
+    **dict.fromkeys(("shy", "zwj", "zwnj", "zerowidthspace"), ""),
 }
 _ESCAPED = re.compile(
     r"&(?:amp;|#38;|#x26;){0,3}(?:#x(?P<hex>[0-9a-f]{1,38})|#(?P<number>[0-9]{1,39})"
@@ -105,7 +93,7 @@ def _unescaped(escape: re.Match[str]) -> str:
     A tag begins with its first sign and ends with its last.
     """
     if escape["name"]:
-        sign = {name.lower(): meant for name, meant in _ENTITIES.items()}[escape["name"].lower()]
+        sign = _ENTITIES[escape["name"].lower()]
     elif escape["first"]:
         high, low = int(escape["first"], 16), int(escape["second"], 16)
         sign = chr(0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF))
