@@ -46,6 +46,8 @@ def cues() -> Iterator[tuple[str, Cue]]:
         for line in lines if kind not in ("links", "places", "no places") else ():
             word = Normalized(line.strip("*+")).lowered
             source = re.escape(word) + (r"[^\W\d_]{0,3}" if line.endswith("+") else "")
+            if len(word) == len("sk"):  # "sk-…" is a format
+                source += "(?!-)"
             if word[-1].isascii():
                 source += r"(?![a-z])(?![-_][a-z]{3})"
             yield "*" * line.startswith("*") + word, Cue(kind, re.compile(source))

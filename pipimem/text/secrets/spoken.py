@@ -61,6 +61,7 @@ _MARKS = {
     "extraction code": "extraction-code",
 }
 _HALVES = Pattern(r"(?:\d{3} \d{3}|\d{4} \d{4})(?![\w-]|[ ]\d)")
+_MADE_UP = Pattern(r"[\d!@#$%^&*+_]")  # without one a value is a word, which forms do not tell
 _HEADING = 160  # characters before and behind a word; a longer line is no heading of a table
 Span = tuple[int, int]
 
@@ -246,10 +247,14 @@ def _in_forms(
     kind: str, text: str, lowered: str, start: int, end: int, where: tuple[str, ...]
 ) -> Iterator[Span]:
     """Yield the first value that one of `forms.txt` finds there."""
+    begin = max(0, start - _BEFORE)
+    is_simple = "first" not in where and kind != "account"
+    if is_simple and not _MADE_UP().search(lowered, begin, end + _CLAUSE):
+        return
     for place in where:
         for form in _forms().get((kind, place), ()):
             if place == "before":
-                found = form.search(lowered, max(0, start - _BEFORE), start)
+                found = form.search(lowered, begin, start)
             else:
                 found = form.match(lowered, end, end + _CLAUSE)
             if found and _is_of_form(kind, text, found):
