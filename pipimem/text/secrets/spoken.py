@@ -27,6 +27,7 @@ _GOES_ON = Pattern(r"[^\n]{0,60}[:=：是下][ \t\r]*\n|[\"']?[ \t\r]*\n\s{1,12}
 _QUOTED = Pattern(r"[\"'`“‘「『【](?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
 _OPENING = " \t\r\n\"'“‘「『【`(（["
 _CALLED = Pattern(r"\A[\"'][\])]{0,2}[ ]?[,=]\Z")
+_OPENING_QUOTES = "\"'`“‘「『【"
 _SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
 # "is now set"; characters of the longest verb in Chinese, and of the longest sign.
 _LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
@@ -92,7 +93,9 @@ def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Itera
         _in_clause(kind, text, lowered, end),
         _in_forms(kind, text, lowered, start, end, ("before", "behind")),
     ]
-    for look in reversed(looks) if kind in ("account", "network") else looks:
+    if kind in ("account", "network"):  # a name stands first
+        looks = [looks[2], looks[1]] if kind == "network" else [looks[2]]
+    for look in looks:
         found = list(look)
         if found:
             yield from found
@@ -133,13 +136,16 @@ def _value(
     """Return the value that a token opens, without the quotes and the signs of the sentence."""
     between = lowered[start : token.start()]
     is_sign, is_told, gap = _link(between)
+    is_word = judge.is_mere_word(token[0])
+    if is_word and not is_told and text[token.start() - 1] not in _OPENING_QUOTES:
+        return None
     is_near = _NEAR().fullmatch(gap) is not None
     if not is_near and (is_sign or _IS().search(between)) and _OF_WHAT().fullmatch(gap):
         is_near = True
     tie = ("told" if is_near else "linked") if is_told else "near" if is_near else "far"
     quoted = _QUOTED().match(text, token.start() - 1) if tie != "far" else None
     spaced = (_SPACED if kind == "code" else _HALVES)().match(text, token.start())
-    if judge.is_mere_word(token[0]) and not quoted and not (is_told and is_near):
+    if is_word and not quoted and not (is_told and is_near):
         return None
     whole = quoted or spaced
     if whole:
