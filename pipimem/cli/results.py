@@ -49,6 +49,7 @@ def hit_json(hit: Candidate | SearchHit, rank: int) -> dict[str, object]:
         "score": round(hit.score, 6),
         "content": redacted(hit.said if isinstance(hit, SearchHit) else item.text),
         "when": item.time if item.by_day else item.when,
+        **_mark(item),
     }
 
 
@@ -103,7 +104,12 @@ def message_json(item: Item, *, whole: bool = False) -> dict[str, object]:
         **fields(item, "when", "speaker", "role"),
         "content": text if whole else _short(text),
         "tokens": estimate(text),
+        **_mark(item),
     }
+
+
+def _mark(item: Item) -> dict[str, object]:
+    return {"off_the_record": True} if item.off_the_record else {}
 
 
 def show_messages(items: Iterable[Item], asked: str = "", *, whole: bool = False) -> None:

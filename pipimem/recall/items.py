@@ -97,7 +97,8 @@ class Item:
     standard name of a SESSION section, empty where there is none. `place` is where an entry of
     SESSION.md stands in its file: of equals the upper is first. Of `by_day` items only the day of
     `when` is known. What `awaits_second_voice` is a quote until another member agrees. One that
-    `is_attributed` is shown with who said it and when behind it, as in a group.
+    `is_attributed` is shown with who said it and when behind it, as in a group. A search says of a
+    message that its speaker asked to keep it, or what it answers, `off_the_record`.
     """
 
     id: str
@@ -115,6 +116,7 @@ class Item:
     by_day: bool = False
     awaits_second_voice: bool = False
     is_attributed: bool = False
+    off_the_record: bool = False
 
     @property
     def time(self) -> str:

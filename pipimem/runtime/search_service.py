@@ -10,7 +10,7 @@ from itertools import chain
 from pipimem.clock import Clock
 from pipimem.recall.items import Item, Source, masked_items
 from pipimem.recall.recall import Recall
-from pipimem.recall.transcript.excerpts import excerpt, headed, passage_text
+from pipimem.recall.transcript.excerpts import excerpt, headed, is_off_the_record, passage_text
 from pipimem.recall.transcript.hits import (
     Filters,
     Hit,
@@ -153,7 +153,7 @@ class SearchService:
         self, channel: str, query: str, count: int, filters: Filters
     ) -> list[SearchHit]:
         """What was said to a question, best first, each with its copies."""
-        return self._with_excerpts(query, self.hit_groups(channel, query, count, filters))
+        return self._with_excerpts(channel, query, self.hit_groups(channel, query, count, filters))
 
     def hits_with_thread(
         self, channel: str, query: str, count: int, filters: Filters
@@ -164,13 +164,14 @@ class SearchService:
         around: tuple[Item, ...] = ()
         if hits and self.is_clear(channel, hits):
             around = self.around(channel, hits[0].slot, _BEFORE, _AFTER)
-        return self._with_excerpts(query, groups), around
+        return self._with_excerpts(channel, query, groups), around
 
     def ranked(
         self, channel: str, query: str, count: int, filters: Filters
     ) -> tuple[SearchHit, ...]:
         """The best messages by their scores alone, copies too; they have no excerpts."""
-        return tuple(map(self._search_hit, self.found(channel, query, count, filters)))
+        found = self.found(channel, query, count, filters)
+        return tuple(self._search_hit(channel, hit) for hit in found)
 
     def extent(self, channel: str) -> TalkExtent:
         """Who spoke in a channel, and on which days."""
@@ -178,18 +179,20 @@ class SearchService:
         speakers = tuple(filter(None, index.speakers))
         return TalkExtent(speakers, index.oldest_day, index.newest_day)
 
-    def _with_excerpts(self, query: str, groups: Sequence[HitGroup]) -> list[SearchHit]:
+    def _with_excerpts(
+        self, channel: str, query: str, groups: Sequence[HitGroup]
+    ) -> list[SearchHit]:
         """Return the hits with time, speaker and the sentence nearest to the query."""
         wanted = self.words.words(query)
         shown: list[SearchHit] = []
         for group in groups:
-            hit = self._search_hit(group.hit)
+            hit = self._search_hit(channel, group.hit)
             text = headed(hit.item, excerpt(redacted(hit.said), wanted, self.words))
             shown.append(replace(hit, excerpt=text, also=tuple(one.item.id for one in group.again)))
         return shown
 
-    def _search_hit(self, hit: Hit) -> SearchHit:
-        (item,) = masked_items([hit.item], self.own)
+    def _search_hit(self, channel: str, hit: Hit) -> SearchHit:
+        (item,) = self._items(channel, [hit.slot])
         said = passage_text(item.text, hit.passage)
         return SearchHit(item, hit.score, "", passage="" if said == item.text else said)
 
@@ -200,7 +203,7 @@ class SearchService:
     def details(self, channel: str, messages: Iterable[str]) -> tuple[Item, ...]:
         """Whole messages by their ids. Raises `NothingFound`."""
         found = self.channel_search(channel)
-        return masked_items([found.item(found.slot(one)) for one in messages], self.own)
+        return self._items(channel, [found.slot(message) for message in messages])
 
     def is_clear(self, channel: str, hits: Sequence[Hit]) -> bool:
         """Whether the first hit is most likely the answer."""
@@ -209,14 +212,24 @@ class SearchService:
     def around(self, channel: str, slot: int, before: int, after: int) -> tuple[Item, ...]:
         """What was said around a slot, in its thread."""
         found = self.channel_search(channel)
-        slots = thread_around(found.index, slot, before, after)
-        return masked_items([found.item(one) for one in slots], self.own)
+        return self._items(channel, thread_around(found.index, slot, before, after))
 
     def all_around(self, channel: str, slot: int, around: int) -> tuple[Item, ...]:
         """So many messages before and after a slot, those of its thread first."""
         found = self.channel_search(channel)
-        slots = all_around(found.index, slot, around, found.archive)
-        return masked_items([found.item(one) for one in slots], self.own)
+        return self._items(channel, all_around(found.index, slot, around, found.archive))
+
+    def _items(self, channel: str, slots: Iterable[int]) -> tuple[Item, ...]:
+        """Return the items of slots, masked, with those marked that are off the record."""
+        found = self.channel_search(channel)
+        items = []
+        for slot in slots:
+            item = found.item(slot)
+            is_message = item.source is Source.LOG and 0 <= slot < len(found.index)
+            if is_message and is_off_the_record(found.index, slot):
+                item = replace(item, off_the_record=True)
+            items.append(item)
+        return masked_items(items, self.own)
 
     def channel_search(self, channel: str) -> TranscriptSearch:
         """A channel's index, up to date. Raises `ChannelError` for an unknown channel."""

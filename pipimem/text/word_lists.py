@@ -97,7 +97,7 @@ def by_first_character() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
-def _simplified_characters() -> Mapping[str, str]:
+def simplified_characters() -> Mapping[str, str]:
     """Each traditional character with its simplified one."""
     return {pair[0]: pair[-1] for pair in _items("traditional")}
 
@@ -107,7 +107,7 @@ def simplified(text: str) -> str:
 
     資料庫 and 资料库 are one word.
     """
-    characters = _simplified_characters()
+    characters = simplified_characters()
     # Most texts have none, and a look takes a tenth of making a new text.
     if characters.keys().isdisjoint(text):
         return text

@@ -28,7 +28,6 @@ from tests.promises.front_door import (
 from tests.promises.rooms import ASYNCIO, context, context_with, opened, say, traces
 
 pytestmark = ASYNCIO
-LATER = pytest.mark.xfail(strict=True, reason="a later change: off the record")
 KNOWN = (
     "off the record: quetzal will resign in May",
     "quetzal will resign in May, but that is off the record",
@@ -39,8 +38,6 @@ KNOWN = (
     "不要记录：quetzal 五月要辞职",
     "keep this off the record. quetzal will resign in May",
     "这个不要记住：quetzal 五月要辞职",
-)
-NOT_YET_KNOWN = (
     "please do not remember this: quetzal will resign in May",
     "quetzal will resign in May. Please don't keep that.",
 )
@@ -58,7 +55,7 @@ async def talk(channel: Channel, text: str) -> None:
     await maintain(channel)
 
 
-@pytest.mark.parametrize("text", [*KNOWN, *NOT_YET_KNOWN])
+@pytest.mark.parametrize("text", KNOWN)
 async def test_it_is_not_learnt(workspace: Path, text: str) -> None:
     """No file has it but the transcript, the answer of the bot neither."""
     async with opened(workspace) as channel:
@@ -67,9 +64,7 @@ async def test_it_is_not_learnt(workspace: Path, text: str) -> None:
     assert "lantern" in note(workspace, "room")
 
 
-@pytest.mark.parametrize(
-    "text", [*KNOWN, *(pytest.param(text, marks=LATER) for text in NOT_YET_KNOWN)]
-)
+@pytest.mark.parametrize("text", KNOWN)
 async def test_no_turn_shows_it(workspace: Path, text: str) -> None:
     """Neither as an entry nor as an excerpt; other talk is shown."""
     async with opened(workspace) as channel:
@@ -79,7 +74,6 @@ async def test_no_turn_shows_it(workspace: Path, text: str) -> None:
     assert "quetzal" not in shown
 
 
-@LATER
 @pytest.mark.parametrize("text", [KNOWN[0], KNOWN[3]])
 async def test_no_tool_shows_it(workspace: Path, text: str) -> None:
     """Not by a search, around a message, or by its id."""
@@ -93,6 +87,7 @@ async def test_no_tool_shows_it(workspace: Path, text: str) -> None:
         ]
     assert "lantern" in shown[0]
     assert "quetzal" not in "\n".join(shown)
+    assert all("off the record was left out" in answer for answer in shown[1:])
 
 
 @pytest.mark.parametrize("wish", ["that was off the record", "刚才那句别记"])

@@ -69,8 +69,16 @@ def passage_text(text: str, number: int) -> str:
     return found[min(number, len(found) - 1)].headed
 
 
+_OFF_THE_RECORD = "[off the record]"
+
+
 def headed(item: Item, text: str) -> str:
-    """A text under when it was said and by whom; a quote says that itself."""
+    """Return a text under when and by whom it was said, marked where it is off the record.
+
+    A quote says by whom itself.
+    """
+    if item.off_the_record:
+        text = f"{_OFF_THE_RECORD} {text}"
     if read_quote(text).name:
         return text
     clock = "%Y-%m-%d" if item.source is Source.SESSION or item.by_day else "%Y-%m-%d %H:%M"

@@ -24,6 +24,10 @@ from pipimem.text.secrets import redacted
 _COUNT = 10
 # Entries that a new one may replace.
 _SIMILAR = 3
+_LEFT_OUT = (
+    "Something that somebody asked to keep off the record was left out. Do not guess it. To have it"
+    " gone from the transcript, too, the person can use `forget`."
+)
 _OFF_THE_RECORD = "This turn is off the record: memory may be searched only; nothing was done."
 _UNDO = "A person can bring them back with `pipimem undo`."
 _FILES = {
@@ -125,7 +129,7 @@ def refused(error: Exception) -> ToolResult:
 async def _search(channel: ToolContext, _tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     if "around" in given:
         said = await channel.talk.timeline(_message(given["around"]))
-        return {"messages": await _shown(channel, said)}
+        return {"messages": await _shown(channel, _on_the_record(said)), **_left_out(said)}
     if "ids" in given:
         return await _whole(channel, given["ids"])
     if not given["query"].strip():
@@ -139,7 +143,9 @@ async def _search(channel: ToolContext, _tool: Tool, given: Mapping[str, Any]) -
         speaker=given.get("speaker", ""),
     )
     if hits or not given.get("speaker"):
-        return {"hits": await _hits(channel, hits)}
+        items = [hit.item for hit in hits]
+        shown = [hit for hit in hits if not hit.item.off_the_record]
+        return {"hits": await _hits(channel, shown), **_left_out(items)}
     return {"hits": [], "note": f"Is {given['speaker']!r} how the name is written here?"}
 
 
@@ -160,8 +166,20 @@ async def _whole(channel: ToolContext, names: Sequence[str]) -> dict[str, Any]:
 
 
 async def _message_whole(channel: ToolContext, name: str) -> dict[str, Any]:
-    (shown,) = await _shown(channel, await channel.talk.detail(_message(name)))
+    items = await channel.talk.detail(_message(name))
+    if not _on_the_record(items):
+        raise ArgumentError(_LEFT_OUT)
+    (shown,) = await _shown(channel, items)
     return shown
+
+
+def _on_the_record(items: Sequence[Item]) -> list[Item]:
+    return [item for item in items if not item.off_the_record]
+
+
+def _left_out(items: Sequence[Item]) -> dict[str, Any]:
+    """Return the note that messages were left out, so that the model does not guess."""
+    return {"note": _LEFT_OUT} if len(_on_the_record(items)) < len(items) else {}
 
 
 async def _hits(channel: ToolContext, hits: Sequence[SearchHit]) -> list[dict[str, Any]]:

@@ -9,23 +9,25 @@ ordinary text.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, dataclass, replace
+from operator import add
 
 from pipimem.settings import PrivateSettings
 from pipimem.text.patterns import Pattern
-from pipimem.text.private.tags import Tag, code_areas, is_blank, tags
+from pipimem.text.private.code_areas import code_areas
+from pipimem.text.private.tags import Tag, is_blank, tags
 
 # What stands, or stood in version 0.1, in the place of a stretch.
 _MARKS = Pattern(r"\[(?:PRIVATE|REDACTED|private)\]")
 _OPENING_MARK = PrivateSettings().marker
 _LINE_ENDINGS = Pattern(r"\r\n|\r|\n")
+_BLANK_LINES = Pattern(r"((?:^|\n)(?:[^\S\n]*\n){2})(?:[^\S\n]*\n)+")  # two stay
 _DEFAULT = PrivateSettings()
 # Taking a stretch out may join two halves of another tag; ordinary text needs 2. A text built so
 # that more than this come to light is hidden whole.
 _DEPTH = 6
-_BLANK_LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,22 +45,16 @@ class PrivateCounts:
     unclosed: int = 0
 
     def __add__(self, other: PrivateCounts) -> PrivateCounts:
-        return PrivateCounts(
-            self.messages + other.messages,
-            self.stretches + other.stretches,
-            self.chars_before + other.chars_before,
-            self.chars_after + other.chars_after,
-            self.unclosed + other.unclosed,
-        )
+        return PrivateCounts(*map(add, astuple(self), astuple(other)))
 
 
 def without_private(text: str, settings: PrivateSettings = _DEFAULT) -> str:
-    """The text with each private stretch replaced by the marker of the settings."""
+    """Return the text with each private stretch replaced by the marker of the settings."""
     return hide_private(text, settings)[0]
 
 
 def hide_private(text: str, settings: PrivateSettings = _DEFAULT) -> tuple[str, PrivateCounts]:
-    """The text without its private stretches, and what was taken out.
+    """Return the text without its private stretches, and what was taken out.
 
     Hiding twice changes nothing more.
     """
@@ -74,77 +70,59 @@ def hide_private(text: str, settings: PrivateSettings = _DEFAULT) -> tuple[str, 
         if kept == before:
             break
     else:
-        kept = "".join((settings.marker, *_line_endings(text, 0, len(text), settings)))
+        endings = _LINE_ENDINGS().findall(text) if settings.keep_lines else []
+        kept = "".join((settings.marker, *endings))
     if kept == text and not hidden.unclosed:
         return text, PrivateCounts()
     if kept != text and not settings.keep_lines:
-        kept = _with_few_blank_lines(kept)
+        kept = _BLANK_LINES().sub(r"\1", kept)
     return kept, replace(hidden, messages=1, chars_before=len(text), chars_after=len(kept))
 
 
 def without_marks(text: str) -> str:
-    """The text without what stands in the place of private stretches."""
+    """Return the text without what stands in the place of private stretches."""
     return _MARKS().sub(" ", text) if "[" in text else text
 
 
 def has_mark(text: str) -> bool:
-    """Whether something private was taken out of a text."""
+    """Return whether something private was taken out of a text."""
     return "[" in text and _MARKS().search(text) is not None
 
 
 def _hidden_once(text: str, settings: PrivateSettings) -> tuple[str, int, bool]:
-    """The text without its stretches, how many there were, and whether a tag stays open."""
-    found = _meant(text, settings)
+    """Return the text without its stretches, how many there were, and whether a tag stays open."""
+    found = list(tags(text))
+    if found and settings.in_code == "literal":
+        found = list(_outside(found, list(code_areas(text))))
     if not found:
         return text, 0, False
-    areas = _bracketed_areas(text, found)
+    brackets = [tag for tag in found if tag.form == "bracket"]
+    # A marker that came back opens nothing; but where somebody typed the same it does, so what
+    # stands in a stretch by either reading goes.
+    typed = [tag for tag in brackets if text[tag.start : tag.end] != _OPENING_MARK]
+    areas = _pairs(brackets)[0] + _pairs(typed)[0]
     left_open: list[Tag] = []
     for form in ("angle", "comment"):
         closed, unclosed = _pairs(tag for tag in found if tag.form == form)
         areas += closed
-        if unclosed is not None:
-            left_open.append(unclosed)
+        left_open += unclosed[:1]
     if settings.unclosed == "hide":
         areas += [(tag.start, len(text)) for tag in left_open]
     kept, stretches = _replaced(text, _joined(areas), found, settings)
     return kept, stretches, bool(left_open)
 
 
-def _bracketed_areas(text: str, found: Iterable[Tag]) -> list[tuple[int, int]]:
-    """The stretches between closed bracket tags.
-
-    A marker that came back opens nothing; but where somebody typed the same it does, so what stands
-    in a stretch by either reading goes.
-    """
-    brackets = [tag for tag in found if tag.form == "bracket"]
-    typed = [tag for tag in brackets if text[tag.start : tag.end] != _OPENING_MARK]
-    return _pairs(brackets)[0] + _pairs(typed)[0]
-
-
-def _meant(text: str, settings: PrivateSettings) -> list[Tag]:
-    """The tags of a text; none of its code, where the settings say so."""
-    found = list(tags(text))
-    if not found or settings.in_code != "literal":
-        return found
-    areas = list(code_areas(text))
-    return _outside(found, areas) if areas else found
-
-
-def _outside(found: Iterable[Tag], areas: Sequence[tuple[int, int]]) -> list[Tag]:
-    """The tags that begin in none of the areas, which are in order and do not overlap."""
+def _outside(found: Iterable[Tag], areas: Sequence[tuple[int, int]]) -> Iterator[Tag]:
+    """Yield the tags that begin in none of the areas, which are in order and do not overlap."""
     starts = [start for start, _ in areas]
-    kept = []
     for tag in found:
-        place = bisect_right(starts, tag.start) - 1
-        if place < 0 or tag.start >= areas[place][1]:
-            kept.append(tag)
-    return kept
+        index = bisect_right(starts, tag.start) - 1
+        if index < 0 or tag.start >= areas[index][1]:
+            yield tag
 
 
-def _pairs(found: Iterable[Tag]) -> tuple[list[tuple[int, int]], Tag | None]:
-    """The stretches between each closing tag and the last one still open, and the first tag that
-    is never closed.
-    """
+def _pairs(found: Iterable[Tag]) -> tuple[list[tuple[int, int]], list[Tag]]:
+    """Return the stretches from the last open tag to each closing one, and the tags left open."""
     pairs: list[tuple[int, int]] = []
     opened: list[Tag] = []
     for tag in found:
@@ -152,11 +130,11 @@ def _pairs(found: Iterable[Tag]) -> tuple[list[tuple[int, int]], Tag | None]:
             opened.append(tag)
         elif opened:
             pairs.append((opened.pop().start, tag.end))
-    return pairs, opened[0] if opened else None
+    return pairs, opened
 
 
 def _joined(areas: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The areas in order, those that overlap made one."""
+    """Return the areas in order, those that overlap as one."""
     joined: list[tuple[int, int]] = []
     for start, end in sorted(areas):
         if joined and start < joined[-1][1]:
@@ -169,38 +147,25 @@ def _joined(areas: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 def _replaced(
     text: str, areas: Iterable[tuple[int, int]], found: Sequence[Tag], settings: PrivateSettings
 ) -> tuple[str, int]:
-    """The text with the marker for each area, nothing for an empty one; how many had content."""
+    """Return the text with the marker for each area, and how many had content.
+
+    An empty pair leaves nothing, and no blank line where it was alone on its line.
+    """
     pieces: list[str] = []
-    reached = stretches = place = 0
+    reached = stretches = 0
+    starts = [tag.start for tag in found]
     for start, end in areas:
+        inner = found[bisect_left(starts, start) : bisect_left(starts, end)]
+        ends = [start, *(tag.end for tag in inner)]
+        between = zip(ends, [*(tag.start for tag in inner), end], strict=True)
         pieces.append(text[reached:start])
-        inside, at = [], start
-        while place < len(found) and found[place].start < end:
-            tag = found[place]
-            if tag.start >= start:
-                inside.append(text[at : tag.start])
-                at = tag.end
-            place += 1
-        inside.append(text[at:end])
-        if not all(map(is_blank, inside)):
+        reached = end
+        if not all(is_blank(text[first:last]) for first, last in between):
             pieces.append(settings.marker)
             stretches += 1
-        pieces += _line_endings(text, start, end, settings)
-        reached = end
+        elif not settings.keep_lines and text[start - 1 : start] in ("", "\n"):
+            line_end = _LINE_ENDINGS().match(text, end)
+            reached = line_end.end() if line_end else end
+        if settings.keep_lines:
+            pieces += _LINE_ENDINGS().findall(text, start, end)
     return "".join((*pieces, text[reached:])), stretches
-
-
-def _line_endings(text: str, start: int, end: int, settings: PrivateSettings) -> list[str]:
-    """What keeps the number of lines where `text[start:end]` is taken out, if it is to be kept."""
-    return _LINE_ENDINGS().findall(text, start, end) if settings.keep_lines else []
-
-
-def _with_few_blank_lines(text: str) -> str:
-    """The text with two blank lines wherever there were more."""
-    kept: list[str] = []
-    blank = 0
-    for line in text.split("\n"):
-        blank = 0 if line.strip() else blank + 1
-        if blank <= _BLANK_LINES:
-            kept.append(line)
-    return "\n".join(kept)

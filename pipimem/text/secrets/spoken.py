@@ -1,366 +1,308 @@
-"""Secrets as people say them: "my password is …", "密码是 …", "482913 is your code"."""
+"""Secrets as people say them: a word for one, then, within the clause, what is no word."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from typing import NamedTuple
 
 from pipimem import resources
 from pipimem.text.characters import HAN
 from pipimem.text.patterns import Pattern
-from pipimem.text.secrets.values import (
-    Secret,
-    has_digit,
-    has_letter,
-    is_code,
-    is_key,
-    is_measure,
-    is_mixed,
-    is_no_secret,
-    is_password,
-    is_placeholder,
-    is_repeated,
-    is_uuid,
-    looks_made_up,
-    looks_random,
-    looks_typed_blindly,
-    no_secrets,
-    tells_about,
-)
+from pipimem.text.secrets import judge
 
-
-def phrases(heading: str) -> str:
-    """The alternatives under a heading as one piece of an expression: `a|b|c`."""
-    return "|".join(resources.sections("secrets/phrases")[heading])
-
-
-_QUOTE = r"[\"'`”’\]]?"
-_SPACE = r"[ \t\u3000]{0,4}"
-_LINE_END = r"(?:\r?\n)?"
-_REMARK = r"(?:[ ]?[(（][^()（）\n]{1,24}[)）])?"
-# Between the cue and the value: a sign, or a verb. Bounded everywhere, so hostile text is read
-# once. `key", "value"`, `key"] = "value"`, `<key>value</key>`, `- name: KEY\n  value: …`.
-_SIGN = (
-    rf"{_REMARK}(?:{_QUOTE}{_SPACE}(?P<sign>[:：=＝]{{1,2}}>?|->|=>|→|\|){_SPACE}{_LINE_END}{_SPACE}"
-    r"|(?P<call>[\"'][\])]{0,2}[ ]?[,=][ ]?(?=[\"']))"
-    r"|(?P<tag>>(?=[^<>\s]{4,256}</))"
-    r"|(?P<listed>[\"']?\s{1,8}value:[ ]?))"
-)
-_VERB_EN = (
-    rf"(?:[ \t](?:{phrases('before the verb: english')})[ \t][^\n.,;:=。，？！!?]{{1,40}}?)?"
-    rf"{_REMARK}"
-    rf"(?P<verb>(?:['’]s|[ \t]{{1,3}}(?:{phrases('verb: english')})))"
-    r"[ \t]{0,2}:?[ \t\r\n]{1,3}"
-)
-_VERB_ZH = (
-    rf"{_SPACE}(?:{phrases('before the verb: chinese')})*{_SPACE}"
-    rf"(?P<verb_zh>{phrases('verb: chinese')}|(?=[:：]))"
-    rf"{_SPACE}[:：]?{_SPACE}{_LINE_END}{_SPACE}"
-)
-_NOTHING = rf"(?P<nothing>[ \t\u3000]{{0,3}}(?:{phrases('without a verb')})?)"
-
-AFTER = Pattern(rf"(?i:{_SIGN}|{_VERB_EN}|{_VERB_ZH}|{_NOTHING})")
-"""What may stand there: the group `sign`, `call`, `tag`, `listed`, `verb`, `verb_zh`, `nothing`."""
-
-
-# How far the rest of a clause is looked through, where nothing follows at once.
-_CLAUSE = 100
-_END = Pattern(r"[\n。；！？]|[.!?;](?=\s|$)")
-# Part of an address, of a name in code, or of a Chinese clause that tells no value.
-_GLUED = Pattern(rf"[A-Za-z0-9_/?&.]$|[{HAN}](?<![{phrases('before a token: chinese')}])$")
-_DIGIT_OR_SIGN = Pattern(r"[0-9!@#$%^&*]")
-_TOKEN = Pattern(r"[A-Za-z0-9!@#$%^&*+=._~/-]{5,256}")
-_LONG_TOKEN = Pattern(r"[A-Za-z0-9!@#$%^&*+=._~/-]{16,256}")  # no shorter one is a key
-# What is named so is no key, however random it looks.
-_NAMED_OTHERWISE = Pattern(
-    rf"(?:{phrases('names of what is no key')})\W{{0,3}}\w{{0,12}}\W{{0,3}}$",
-    re.IGNORECASE,
-)
-_TELLS = Pattern(
-    rf"(?:\b(?:{phrases('tells what follows: english')})"
-    rf"|[:：=/{phrases('tells what follows: chinese')}])[ ]?$"
-)
-_REST = Pattern(r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘’《》…\u2e80-\u9fff\uff00-\uffef]*")
-_CLAUSE_START = 12
-
-
-def tokens_of_clause(kind: str, text: str, start: int) -> Iterator[tuple[int, int]]:
-    """The tokens of the rest of a clause that are no words: "the password for web-2 was …"."""
-    stop = _END().search(text, start, start + _CLAUSE)
-    end = stop.start() if stop else start + _CLAUSE
-    tokens = _LONG_TOKEN() if kind == "key" else _TOKEN()
-    for token in tokens.finditer(text, start, min(len(text), end + _LOOK)):
-        if token.start() >= end:
-            return
-        if kind != "key" and _DIGIT_OR_SIGN().search(token[0]) is None:
-            continue
-        value = token[0].strip("/=.~+-").rstrip("!")
-        first = token.start() + token[0].index(value)
-        before = text[max(start - 1, first - _CLAUSE_START) : first]
-        if not _GLUED().search(before) and _is_value(kind, value, before):
-            is_longer = token.end() - token.start() == _LOOK
-            yield first, end_of_run(text, token.end()) if is_longer else token.end()
-
-
-def _is_value(kind: str, value: str, before: str) -> bool:
-    """Whether a token is a key or a password; `before` is what stands before it."""
-    if kind == "key":
-        return looks_random(value) and not _NAMED_OTHERWISE().search(before)
-    if _DIGIT_OR_SIGN().search(value) is None or "/" in value:
-        return False
-    return looks_made_up(value) or _is_told(value, before)
-
-
-def _is_told(value: str, before: str) -> bool:
-    """Whether a sign or verb before a token tells a name with digits, or a long number."""
-    if _TELLS().search(before) is None or is_no_secret(value) or not has_digit(value):
-        return False
-    return len(value) >= 6 and (value.isdigit() or has_letter(value)) and not is_measure(value)
-
-
-def end_of_run(text: str, start: int) -> int:
-    """Where a run of characters that a value may have ends, from inside it."""
-    rest = _REST().match(text, start)
-    return rest.end() if rest else start
-
-
-_PAIR = Pattern(
-    r"[^\n/]{0,30}?(?<![\w./@-])(?P<user>[\w.@-]{2,64}?)"
-    rf"(?P<sign>{phrases('between an account and its password: english')}"
-    r"|[ ]{0,2}[/:|：][ ]{0,2}|[ ]?[，,][ ]?)"
-    r"(?P<value>[^\s,，;；。/|\"']{4,64})",
-    re.ASCII,
-)
-_ACCOUNT_BEFORE = Pattern(
-    r"(?<![\w./-])[\w.@-]{2,64}[ ]?/[ ]?(?P<value>[^\s,，;；。/|\"']{4,64})[^\n]{0,4}$", re.ASCII
-)
-
-
-# The word for a password between an account and it.
-_NAMED = Pattern(r"(?:pass|pwd?)$")
-# "login for grafana: admin / …": the first pair is no account.
-_TRIES = 3
-
-
-def account_password(text: str, cue: re.Match[str]) -> tuple[int, int] | None:
-    """Where the password stands behind the word for an account and its name, or before the word."""
-    reached = cue.end()
-    for _ in range(_TRIES):
-        found = _PAIR().match(text, reached)
-        if found is None:
-            break
-        value = found["value"].rstrip(".:?)）")
-        if _is_password(value, found["sign"].strip()):
-            return found.start("value"), found.start("value") + len(value)
-        reached = found.end("sign")
-    start = max(0, cue.start() - 100)
-    before = _ACCOUNT_BEFORE().search(text[start : cue.start()])
-    if before is not None and looks_made_up(before["value"]):
-        return start + before.start("value"), start + before.end("value")
-    return None
-
-
-def _is_password(value: str, sign: str) -> bool:
-    if is_no_secret(value):
-        return False
-    if _NAMED().search(sign):  # "user guest, pass Blue-Lake-77": what looks like a name is none
-        return len(value) >= 6 and has_digit(value) and has_letter(value)
-    if sign in ("/", "|"):
-        return (has_digit(value) or looks_typed_blindly(value)) and not value.endswith(("px", "%"))
-    return looks_made_up(value) or (sign == "with" and looks_typed_blindly(value))
-
-
-# These may announce a plain word or number, too.
-_LOOSE = frozenset(("password", "code"))
-_IN_CLAUSES = frozenset(("password", "password: strict", "key"))
+# Characters and tokens behind the word that are looked through: a bound, or `password=` 10,000
+# times is read 10,000 times.
+_CLAUSE, _MOST_TOKENS, _BEFORE = 100, 16, 60
+_LOOK = 128  # characters of a value that are judged
+_CHAR = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”《》…\u2e80-\u9fff\uac00-\ud7af\uff00-\uffef]"
+_TOKEN = Pattern(rf"(?![:=|→>.\-/@&~\[\]{{}}+]){_CHAR}{{1,{_LOOK}}}|\$\{{?\w+\}}?|<[^>\n]{{1,40}}>")
+_REST = Pattern(rf"{_CHAR}*")
+# A password may end with "!": what goes on in small letters is the same clause.
+_END = Pattern(r"[\n。；！？]|[.?;](?=[\"'”’]?(?:\s|$))|!(?=\s+[^a-z\s])")
+# A sign at the end of a line; `- name: KEY` with `value: …` below it.
+_GOES_ON = Pattern(r"[^\n]{0,60}[:=：是下][ \t\r]*\n|[\"']?[ \t\r]*\n\s{1,12}value:")
 _QUOTED = Pattern(r"[\"'`“‘「『【](?P<value>[^\"'`”’」』】\n]{1,80})[\"'`”’」』】]")
-_RUN_CHARS = r"[^\s,;\"'`<>，。；、！？（）()【】「」『』“”‘’《》…\u2e80-\u9fff\uff00-\uffef]"
-# Characters of a value that are judged: a bound, or `password=` 10,000 times is read 10,000 times.
-_LOOK = 256
-_RUN = Pattern(rf"{_RUN_CHARS}{{1,{_LOOK}}}")
-_HAN_NO_SECRET = Pattern(phrases("no watchword: chinese"))
-_HAN_PHRASE = Pattern(rf"(?!{_HAN_NO_SECRET.source})[{HAN}]{{2,10}}(?=[\s，。；！,;!]|$)")
-_AFTER_HAN = Pattern(rf"(?P<han>[{HAN}]{{1,6}})(?P<run>[A-Za-z0-9!@#$%^&*._-]{{6,64}})(?![\w])")
-_WATCHWORD = Pattern(phrases("watchword: chinese"))
-_NEXT_PARAMETER = Pattern(r"&\w{1,40}=")
-_EXTRACTION = Pattern(r"[A-Za-z0-9]{4,6}(?![A-Za-z0-9])")
-
-_BEFORE = 48
-_CODE_BEFORE = Pattern(
-    r"(?<![\d.])(?P<value>\d{4,8})"
-    rf"(?:{phrases('between a code and its word')})?$"
+_OPENING = " \t\r\n\"'“‘「『【`(（["
+_CALLED = Pattern(r"\A[\"'][\])]{0,2}[ ]?[,=]\Z")
+_OPENING_QUOTES = "\"'`“‘「『【"
+_SIGN = Pattern(r"(?:[:=→|]>?|->|=>)\Z|[\"']?\s{1,8}value:\Z")
+# "is now set"; characters of the longest verb in Chinese, and of the longest sign.
+_LINK_WORDS, _LINK_CHARS, _SIGN_CHARS = 3, 8, 16
+_NEAR = Pattern(
+    r"[\s\"'`”’\])}“「『【]{0,4}(?:(?:number|no\.?|nr\.?|的|就|现在|目前|已经|我|先|都|也|这边|临时|默认|暂时"
+    r"|wi-?fi|wlan)[ ]?){0,3}"
+    r"(?:[(（][^()（）\n]{1,24}[)）])?[,，]?\s{0,2}"
 )
-_PASSWORD_BEFORE = Pattern(
-    r"(?<![\w-])(?P<value>[\w!@#$%^&*.-]{4,40})"
-    rf"(?:{phrases('between a password and its word: english')}"
-    rf"|{phrases('between a password and its word: chinese')}[{HAN}]{{0,6}}?)$"
+_OF_WHAT = Pattern(r"\s(?:for|of|to|on|in|del|de|do|da|du|della|für|voor|til|för|от|na)\s\D{1,40}")
+_IS = Pattern(r"(?:\s(?:is|was)(?: now)?|[是为])\W{0,3}$")
+_TO_WHAT = Pattern(
+    r"(?:^|\s)(?:for|of|on|to|at|in|by|from|with|von|für|de|pour|для)\s$|的\s?$|.{24}"
 )
-
-# So much may stand between a word for a secret and the clause that tells its new value.
-_NEW_ONE_AFTER = Pattern(
-    rf"[^\n.;。；?？]{{0,60}}?[\s,，:：（(–—-](?:{phrases('a new one')})"
-    rf"[\"'“‘「]?(?P<value>{_RUN_CHARS}{{3,64}})"
+_NEGATED = Pattern(
+    r"\b(?:not|never|must|cannot|can't|without|no|like|such as|e\.g\.)\b"
+    r"|[不别勿没未禁忘须]|什么|[比例]如|要(?![改换])"
 )
-_NEW_ONE_BEFORE = Pattern(
-    rf"{phrases('a new password')}(?P<value>[^\s,;]{{5,64}})[,;][^\n.;]{{0,24}}$"
+_LAST = Pattern(r"[\"'`”’)）」』】]|[ ][㐀-鿿]|[ \t]*(?:[.!?;,，。！；、\n|]|$)")
+_CALL = Pattern(r"[A-Za-z_][\w.]*(?=[(\[])")
+_MORE = Pattern(
+    r"(?:[ ][^\W\d_]{1,12}){0,3}[ ](?=[^\s,，。]{0,40}[\d!@#$%^&*])[^\s,，。;；]{2,40}"
+    r"(?=\s*(?:$|[\n,，。]))"
 )
+_SPACED = Pattern(
+    r"(?=(?:\d ?){4,10}(?!\d))\d{1,4}(?:[ ]\d{1,4}){1,6}(?=\s*(?:$|[^\s\d:.,-]|[.,](?!\d)))"
+)
+_MARKS = {
+    "code": "code",
+    "code with a place": "code",
+    "place": "code",
+    "key": "key",
+    "extraction code": "extraction-code",
+}
+_HALVES = Pattern(r"(?:\d{3} \d{3}|\d{4} \d{4})(?![\w-]|[ ]\d)")
+_MADE_UP = Pattern(r"[\d!@#$%^&*+_]")  # without one a value is a word, which forms do not tell
+_HEADING = 160  # characters before and behind a word; a longer line is no heading of a table
+Span = tuple[int, int]
 
 
-def announced(kind: str, text: str, cue: re.Match[str]) -> Iterator[Secret]:
-    """What a cue announces: right behind it, else later in its clause, or before it."""
-    if kind == "account":
-        found = account_password(text, cue)
-        if found is not None:
-            yield Secret("password", *found)
-        return
-    name = kind.partition(":")[0]
-    after = AFTER().match(text, cue.end())
-    place = _value_after(kind, text, cue, after) if after is not None else None
-    if place is not None:
-        yield Secret(name, *place)
-    else:
-        place = _before(kind, text, cue) or _new_one(kind, text, cue)
-        if place is not None:
-            yield Secret(name, *place)
-    if kind in _IN_CLAUSES:
-        reached = max(cue.end(), place[1] if place is not None else 0)
-        for start, end in tokens_of_clause(kind, text, reached):
-            yield Secret(name, start, end)
+class _Value(NamedTuple):
+    """A value behind a word, and how it is tied to it."""
+
+    start: int
+    end: int
+    tie: str
+    is_sign: bool
 
 
-def _value_after(
-    kind: str, text: str, cue: re.Match[str], after: re.Match[str]
-) -> tuple[int, int] | None:
-    """Where the value that follows a cue stands, when it is one."""
-    if kind == "extraction-code":
-        found = _EXTRACTION().match(text, after.end())
-        return found.span() if found else None
-    quoted = _QUOTED().match(text, after.end())
-    if quoted:
-        is_secret = _is_quoted_secret(kind, after, quoted)
-        return quoted.span("value") if is_secret else None
-    run = _RUN().match(text, after.end())
-    if run is None:
-        return _after_han(kind, text, after) or _han_phrase(kind, text, cue, after)
-    return _unquoted(kind, text, after, run)
+def mark_kind(kind: str) -> str:
+    """Return the kind that a mark names for a kind of word."""
+    return _MARKS.get(kind, "password")
 
 
-def _is_quoted_secret(kind: str, after: re.Match[str], quoted: re.Match[str]) -> bool:
-    if after["nothing"] is not None and quoted[0][0] not in "「『【":
-        return False
-    value = quoted["value"]
-    if is_placeholder(value):
-        return False
-    sentence = kind in _LOOSE and " " in value and _may_be_passphrase(value)
-    return sentence or _is_secret(kind, value, "", bare=False)
+def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the places of what a word at `text[start:end]` announces, behind it or before it."""
+    if kind in ("code with a place", "place"):
+        has_place, has_other = _has_place(lowered, start, end)
+        if has_other or (kind == "place" and not has_place):
+            return
+        kind = "code" if has_place and kind != "place" else kind
+    looks = [
+        _in_forms(kind, text, lowered, start, end, ("first",)),
+        _in_clause(kind, text, lowered, end),
+        _in_forms(kind, text, lowered, start, end, ("before", "behind")),
+    ]
+    if kind in ("account", "network"):  # a name stands first
+        looks = [looks[2], looks[1]] if kind == "network" else [looks[2]]
+    for look in looks:
+        found = list(look)
+        if found:
+            yield from found
+            return
 
 
-def _unquoted(
-    kind: str, text: str, after: re.Match[str], run: re.Match[str]
-) -> tuple[int, int] | None:
-    """Where a value without quotes ends.
+def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[Span]:
+    """Yield the values in the rest of the clause: both of a change, all of a list."""
+    stop = _clause_end(text, start)
+    first = ""
+    reached = start
+    for token in islice(_TOKEN().finditer(text, start, stop), _MOST_TOKENS):
+        if token.start() < reached:
+            continue
+        if judge.is_mere_word(token[0]) and kind not in ("password", "extraction code"):
+            continue
+        value = _value(kind, text, lowered, start, stop, token)
+        if value is None or not _is_secret(kind, text, value, lowered[start : value.start], first):
+            continue
+        place = _extended(text, value)
+        first = first or text[slice(*place)]
+        reached = place[1]
+        yield place
 
-    Before the next parameter of an address, and the sentence's sign.
-    """
-    value = _NEXT_PARAMETER().split(run[0], maxsplit=1)[0] if after["sign"] else run[0]
-    value = value.rstrip(".:?]}\\|#" if kind == "code" else ".:?]}\\|")
-    end = run.start() + len(value)
-    # A run longer than one look: what follows is more of it, not a unit or the end of a sentence.
-    is_longer = len(run[0]) == _LOOK
-    following = "" if is_longer else text[end : end + 16]
-    if not _may_follow(kind, text, after, value):
+
+def _clause_end(text: str, start: int) -> int:
+    """Return where the clause ends; a line that ends with a sign goes on in the next."""
+    limit = min(start + _CLAUSE, len(text))
+    end = _END().search(text, start, limit)
+    if end is not None and _GOES_ON().match(text, start):
+        end = _END().search(text, end.end(), limit)
+    return end.start() if end else limit
+
+
+def _value(
+    kind: str, text: str, lowered: str, start: int, stop: int, token: re.Match[str]
+) -> _Value | None:
+    """Return the value that a token opens, without the quotes and the signs of the sentence."""
+    between = lowered[start : token.start()]
+    is_sign, is_told, gap = _link(between)
+    is_word = judge.is_mere_word(token[0])
+    if is_word and not is_told and text[token.start() - 1] not in _OPENING_QUOTES:
         return None
-    if not _is_secret(kind, value, following, bare=after["sign"] is None):
+    is_near = _NEAR().fullmatch(gap) is not None
+    if not is_near and (is_sign or _IS().search(between)) and _OF_WHAT().fullmatch(gap):
+        is_near = True
+    tie = ("told" if is_near else "linked") if is_told else "near" if is_near else "far"
+    quoted = _QUOTED().match(text, token.start() - 1) if tie != "far" else None
+    spaced = (_SPACED if kind == "code" else _HALVES)().match(text, token.start())
+    if is_word and not quoted and not (is_told and is_near):
         return None
-    return run.start(), end_of_run(text, end) if is_longer else end
+    whole = quoted or spaced
+    if whole:
+        start, end = whole.span("value" if quoted else 0)
+        return _Value(start, end, tie, is_sign)
+    value = token[0]
+    if token.end() == stop:
+        rest = _REST().match(text, stop, stop + _LOOK)
+        value += rest[0] if rest else ""
+    if is_sign:
+        value = re.split(r"&\w{1,40}=", value, maxsplit=1)[0]
+    value = value.rstrip(".:?]}\\|" if "#" in value else ".:?]}\\|/")
+    return _Value(token.start(), token.start() + len(value), tie, is_sign) if value else None
 
 
-def _may_follow(kind: str, text: str, after: re.Match[str], value: str) -> bool:
-    """Whether a cue with neither sign nor verb announces the value: "密码 hunter2", "pin 4821"."""
-    if after["nothing"] is None:
+def _link(between: str) -> tuple[bool, bool, str]:
+    """Return whether a sign, or anything, ties a token to the word, and the text before that."""
+    rest = between.rstrip(_OPENING)
+    if _CALLED().search(rest):  # conf.set("api_token", "…")
+        return False, True, between
+    sign = _SIGN().search(rest, max(0, len(rest) - _SIGN_CHARS))
+    rest = rest[: sign.start()] if sign else rest
+    is_told = sign is not None
+    words, others = _links()
+    for _ in range(_LINK_WORDS):
+        shorter = rest.rstrip(" \t,:")
+        last = shorter[shorter.rfind(" ") + 1 :]
+        found = others.search(shorter[-_LINK_CHARS:]) if shorter and shorter[-1] > "~" else None
+        size = len(last) if last in words else 2 if last.endswith("'s") else 0
+        size = len(found[0]) if found else size
+        if not size:
+            break
+        rest, is_told = shorter[:-size], True
+    return sign is not None, is_told, rest if is_told else between
+
+
+@cache
+def _links() -> tuple[frozenset[str], re.Pattern[str]]:
+    latin, scripts, han = resources.sections("secrets/spoken")["links"]
+    return frozenset(latin.split(" ")), re.compile(rf"(?:{scripts}|{han})$")
+
+
+def _is_secret(kind: str, text: str, found: _Value, between: str, first: str) -> bool:
+    """Return whether a value is a secret, or, behind the first one, of its form or told."""
+    value = text[found.start : found.end]
+    if judge.is_no_secret(value) or _CALL().match(text, found.start, found.end + 1):
+        return False
+    if judge.is_counted(value, text[found.end : found.end + 16]):
+        return False
+    if found.tie in ("linked", "far") and _NEGATED().search(re.split("[,，]", between)[-1]):
+        return False
+    is_last = _LAST().match(text, found.end) is not None
+    if found.tie == "far" and _TO_WHAT().search(between):
+        is_last = False
+    if found.tie == "told" and found.is_sign:
+        is_last = is_last or _MORE().match(text, found.end) is not None
+    if judge.is_announced(kind, found.tie, value, is_last=is_last):
         return True
-    is_said = bool(after["nothing"]) or kind == "code" or not text[after.start() - 1].isascii()
-    return is_said and _is_clear(value, kind)
+    is_alike = judge.form(value) == judge.form(first) or found.tie == "linked"
+    return bool(first) and is_alike and len(value) > 3 and any(map(str.isdigit, value))
 
 
-def _after_han(kind: str, text: str, after: re.Match[str]) -> tuple[int, int] | None:
-    """A password that begins in Chinese and goes on in letters and digits: 密码是小猫Abc12345."""
-    found = _AFTER_HAN().match(text, after.end())
-    if found is None or not kind.startswith("password") or after["nothing"] is not None:
-        return None
-    if _HAN_NO_SECRET().search(found["han"]):
-        return None
-    return found.span() if is_mixed(found["run"]) else None
+def _extended(text: str, found: _Value) -> Span:
+    """Return the place of a value with what belongs to it behind a blank, and all of a long key."""
+    more = None
+    if found.end - found.start >= _LOOK:
+        more = _REST().match(text, found.end)
+    elif found.tie == "told" and found.is_sign:
+        more = _MORE().match(text, found.end)
+    return found.start, more.end() if more else found.end
 
 
-def _is_clear(value: str, kind: str) -> bool:
-    """Whether a value with nothing before it but the cue can only be one.
-
-    "密码 hunter2", "验证码 482913".
-    """
-    digits = sum(map(str.isdigit, value))
-    if kind == "code":
-        return value.isdigit() and 3 <= digits <= 8
-    if kind not in _LOOSE:  # "api key 8f3k…": long, or it is a name
-        return looks_random(value) or is_uuid(value)
-    if digits == 0:
-        return looks_made_up(value) or looks_typed_blindly(value)
-    return 6 <= len(value) <= 12 or (len(value) > 12 and digits < len(value))
+@cache
+def _places() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    sections = resources.sections("secrets/spoken")
+    return re.compile("|".join(sections["places"])), re.compile("|".join(sections["no places"]))
 
 
-def _is_secret(kind: str, value: str, following: str, *, bare: bool) -> bool:
-    if is_no_secret(value) or tells_about(following) or is_repeated(value):
+def _has_place(lowered: str, start: int, end: int) -> tuple[bool, bool]:
+    """Return whether the clause names what a code opens, and whether another thing with codes."""
+    places, others = _places()
+    begin = max(0, start - _BEFORE)
+    for match in _END().finditer(lowered, begin, start):
+        begin = match.end()
+    stop = _END().search(lowered, end, end + _BEFORE)
+    clause = lowered[begin : stop.start() if stop else end + _BEFORE]
+    return places.search(clause) is not None, others.search(clause) is not None
+
+
+@cache
+def _forms() -> dict[tuple[str, str], list[re.Pattern[str]]]:
+    """Return the expressions for a kind of word and the place of the value."""
+    found: dict[tuple[str, str], list[re.Pattern[str]]] = {}
+    for line in resources.sections("secrets/forms")[""]:
+        head, _, source = line.partition("  =>  ")
+        kinds, place = head.split(" ")
+        filled = source.replace("{token}", rf"{_CHAR}{{3,64}}").replace("{han}", f"[{HAN}]")
+        pattern = re.compile(filled + ("$" if place == "before" else ""))
+        for kind in kinds.replace("_", " ").split(","):
+            found.setdefault((kind, place), []).append(pattern)
+    return found
+
+
+def _in_forms(
+    kind: str, text: str, lowered: str, start: int, end: int, where: tuple[str, ...]
+) -> Iterator[Span]:
+    """Yield the first value that one of `forms.txt` finds there."""
+    begin = max(0, start - _BEFORE)
+    is_simple = "first" not in where and kind != "account"
+    if is_simple and not _MADE_UP().search(lowered, begin, end + _CLAUSE):
+        return
+    for place in where:
+        for form in _forms().get((kind, place), ()):
+            if place == "before":
+                found = form.search(lowered, begin, start)
+            else:
+                found = form.match(lowered, end, end + _CLAUSE)
+            if found and _is_of_form(kind, text, found):
+                yield found.span("value")
+                return
+
+
+def _is_of_form(kind: str, text: str, found: re.Match[str]) -> bool:
+    start, end = found.span("value")
+    value = text[start:end].rstrip(".:?")
+    if judge.is_no_secret(value) or judge.is_counted(value, text[end : end + 16]):
         return False
-    if kind == "code":
-        return is_code(value)
-    if kind == "key":
-        return is_key(value)
-    if kind not in _LOOSE:
-        return len(value) >= 4 and has_digit(value)
-    return is_password(value, following, bare=bare)
+    if " " in value or not value.isascii():  # a phrase; its form says that it is one
+        return True
+    kind = "code" if kind in ("code", "code with a place", "place") else "password"
+    return judge.is_announced(kind, "linked", value, is_last=True)
 
 
-def _may_be_passphrase(value: str) -> bool:
-    return value.split()[0].lower() not in no_secrets() and len(value) <= 60
+def table_cells(text: str, start: int, end: int) -> tuple[list[Span], Span] | None:
+    """Return the cells below a heading at `text[start:end]`, with where heading and table end.
 
-
-def _han_phrase(
-    kind: str, text: str, cue: re.Match[str], after: re.Match[str]
-) -> tuple[int, int] | None:
-    """A watchword in Chinese ("口令：芝麻开门"); after 密码 people rather explain than tell."""
-    if kind != "password" or not _WATCHWORD().match(cue[0]):
+    The rows have as many cells as the line of the heading; Markdown, CSV and tab-separated text.
+    """
+    line_start = text.rfind("\n", max(0, start - _HEADING), start) + 1
+    line_end = heading_end = text.find("\n", end, end + _HEADING)
+    separator = next((sign for sign in "|\t,，" if sign in text[line_start:line_end]), None)
+    if line_end < 0 or start - line_start > _HEADING or separator is None:
         return None
-    if not after["sign"] and not after["verb_zh"]:
+    titles = text[line_start:line_end].split(separator)
+    column = text.count(separator, line_start, start)
+    if max(map(len, titles)) > 28 or len(titles[column].strip()) > end - start + 8:
         return None
-    phrase = _HAN_PHRASE().match(text, after.end())
-    return phrase.span() if phrase else None
-
-
-def _new_one(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int] | None:
-    """The new value in a later clause: "the gate code changed after the break-in, new one is …"."""
-    if kind not in _LOOSE:
-        return None
-    found = _NEW_ONE_AFTER().match(text, cue.end())
-    if found is None or not has_digit(found["value"]):
-        return None
-    value = found["value"].rstrip(".:?!]}\\|#")
-    end = found.start("value") + len(value)
-    if not _is_secret(kind, value, text[end : end + 16], bare=False):
-        return None
-    return found.start("value"), end
-
-
-def _before(kind: str, text: str, cue: re.Match[str]) -> tuple[int, int] | None:
-    """The other way round: "hunter2 is my password", "482913 是你的验证码"."""
-    if kind not in _LOOSE:
-        return None
-    start = max(0, cue.start() - _BEFORE)
-    before = text[start : cue.start()]
-    found = (_CODE_BEFORE if kind == "code" else _PASSWORD_BEFORE)().search(before)
-    if found is None and kind == "password":
-        found = _NEW_ONE_BEFORE().search(before)
-    if found is None or not has_digit(found["value"]) or is_no_secret(found["value"]):
-        return None
-    if kind == "code" and found.end("value") == len(before):
-        return None  # "2024 验证码…": nothing between them says that it is one
-    return start + found.start("value"), start + found.end("value")
+    cells = []
+    while line_end < len(text):
+        row_start = line_end + 1
+        row_end = text.find("\n", row_start)
+        row = text[row_start : row_end if row_end >= 0 else None].split(separator)
+        if len(row) != len(titles):
+            break
+        line_end = row_end if row_end >= 0 else len(text)
+        value = row[column].strip(" \r\"'`")
+        if len(value) > 2 and value.strip("-: ") and not judge.is_no_secret(value):
+            first = text.index(value, row_start + sum(len(cell) + 1 for cell in row[:column]))
+            cells.append((first, first + len(value)))
+    return cells, (heading_end, line_end)

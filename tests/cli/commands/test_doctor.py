@@ -277,16 +277,16 @@ def test_a_broken_line_of_the_transcript_is_set_aside(
     log, damaged = bot / "channels/room/log.jsonl", bot / "channels/room/log.jsonl.damaged"
     before = log.read_bytes()
     first, rest = before.split(b"\n", 1)
-    log.write_bytes(first + b"\n\xff the zebra code is 4417\n" + rest + b"{torn")
+    log.write_bytes(first + b"\n\xff the zebra count is 4417\n" + rest + b"{torn")
     [(_, what)] = wrongs(call)
     assert "2 lines that are no message; passed over. `pipimem doctor --fix`" in what
     told = call("doctor", "--fix")
     assert (told.code, "2 lines moved into log.jsonl.damaged" in told.out) == (0, True)
     assert log.read_bytes() == before
-    assert damaged.read_bytes() == b"\xff the zebra code is 4417\n{torn\n"
+    assert damaged.read_bytes() == b"\xff the zebra count is 4417\n{torn\n"
     assert damaged.stat().st_mode & 0o077 == 0
     assert "lines that were taken out of the transcript" in call("doctor").out
-    call("forget", "room", "the zebra code is 4417", "--yes")
+    call("forget", "room", "the zebra count is 4417", "--yes")
     assert b"4417" not in damaged.read_bytes()
 
 

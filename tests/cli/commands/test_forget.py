@@ -249,7 +249,7 @@ def test_blame_says_what_the_ledger_knows_of_what_stood_before(call: Call) -> No
 
 def test_what_an_older_editor_buffer_would_bring_back_is_told(call: Call, bot: Path) -> None:
     """`status` and `doctor` say that it was taken out, and not what; `--verify` finds nothing."""
-    for fact in ("Tea is green", "The door code is zebra7", "Milk is white"):
+    for fact in ("Tea is green", "The door sign is zebra7", "Milk is white"):
         call("remember", "room", fact)
     memory = bot / "channels/room/MEMORY.md"
     loaded = memory.read_text()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipimem.text.private.tags import code_areas
+from pipimem.text.private.code_areas import code_areas
 
 from tests.cases import each
 

@@ -90,10 +90,8 @@ def test_findings_are_in_order_and_apart(text):
 
 
 def test_invisible_characters_hide_no_secret():
-    """A blank of no width inside the cue or the value; where there is no secret, every character
-    stays.
-    """
-    assert redacted("pass\u200bword: hunt\u00ader2") == "password: [secret:password]"
+    """A blank of no width inside the word or the value; every character beside the secret stays."""
+    assert redacted("pass\u200bword: hunt\u00ader2") == "pass\u200bword: [secret:password]"
     assert (
         redacted("family: 👨\u200d👩\u200d👧, soft\u00adhyphen")
         == "family: 👨\u200d👩\u200d👧, soft\u00adhyphen"

@@ -1,36 +1,84 @@
-"""Each rule of data/secrets stands with an example that it masks and one that it leaves alone."""
+"""Each format, context and word of data/secrets is masked, and what only looks like it is not."""
 
 from __future__ import annotations
 
+import random
+import re
+from pathlib import Path
+
 from pipimem import resources
-from pipimem.text.secrets import FILES, holds_mark, kinds, mark, redacted, secrets
-from pipimem.text.word_lists import hinted
+from pipimem.text.secrets import holds_mark, kinds, mark, redacted, secrets
+from pipimem.text.secrets.anchors import cues
+from pipimem.text.secrets.keys import ALPHABETS
 
 from tests.cases import each
 
-RULES = (*FILES, "secrets/key_shapes")
-LINES = [
-    (name, kind, line[0], line[2:].replace("\\n", "\n").replace("¦", ""))
-    for name in RULES
-    for kind, lines in resources.sections(name).items()
+FORMATS = [
+    (kind, line) for kind, lines in resources.sections("secrets/kinds").items() for line in lines
+]
+CONTEXTS = [
+    (kind, line)
+    for kind, lines in resources.sections("secrets/contexts").items()
     for line in lines
     if line[:2] in ("✓ ", "✗ ")
 ]
-GOOD = [
-    (kind.partition(":")[0].replace("account", "password"), text)
-    for _, kind, sign, text in LINES
-    if sign == "✓"
+SAID = [
+    ("", line)
+    for line in (Path(__file__).parent / "cases" / "said.txt").read_text("utf-8").splitlines()
+    if line[:2] in ("✓ ", "✗ ")
 ]
-BAD = [text for _, _, sign, text in LINES if sign == "✗"]
+EXAMPLES = [
+    (sign, kind, line[2:].replace("\\n", "\n").replace("¦", ""))
+    for kind, line in (*CONTEXTS, *SAID)
+    for sign in line[0]
+]
+GOOD = [(kind, text) for sign, kind, text in EXAMPLES if sign == "✓"]
+BAD = [text for sign, _, text in EXAMPLES if sign == "✗"]
+PART = re.compile(r"\{(\w):(\d+)(-?)(\d*)\}")
+LONGER = 20  # characters of a key more than the least, where its length is open
 KEY = b"the key of a channel"
 
 
-@each("name", RULES)
-def test_every_kind_has_an_example_and_a_counter_example(name: str) -> None:
-    """Who mends a rule reads what it is for, and what it must not take."""
-    signs = {(kind, sign) for place, kind, sign, _ in LINES if place == name}
-    wanted = {(rule.kind, sign) for rule in hinted(name) for sign in "✓✗"}
-    assert wanted - signs == set()
+def drawn(template: str, draw: random.Random) -> str:
+    """Return a key of a format."""
+
+    def part(found: re.Match[str]) -> str:
+        signs = [
+            chr(code) for code in range(33, 127) if re.match(f"[{ALPHABETS[found[1]]}]", chr(code))
+        ]
+        length = int(found[2]) + (LONGER if found[3] and not found[4] else 0)
+        return "".join(draw.choice(signs) for _ in range(length))
+
+    return PART.sub(part, template)
+
+
+@each(("kind", "template"), FORMATS)
+def test_a_key_of_each_format_is_masked(kind: str, template: str) -> None:
+    """Random keys go, under the name of their kind; the text before the random part stays."""
+    draw = random.Random(template)
+    for _ in range(3):
+        key = drawn(template, draw)
+        before, _, rest = key.partition("«")
+        secret, _, after = rest.partition("»")
+        plain = f"here it is: {before}{secret}{after} thanks"
+        places = [plain[place.start : place.end] for place in secrets(plain)]
+        assert any((secret or before) in place for place in places), plain
+        assert kind in [place.kind for place in secrets(plain)]
+
+
+@each("template", [template for _, template in FORMATS if template[0] not in "{$"])
+def test_the_prefix_of_a_format_is_no_key(template: str) -> None:
+    """People talk about prefixes."""
+    prefix = template.split("{")[0].replace("«", "")
+    assert redacted(f"they begin with {prefix} as the manual says") == (
+        f"they begin with {prefix} as the manual says"
+    )
+
+
+@each("kind", sorted(resources.sections("secrets/contexts")))
+def test_every_context_has_an_example(kind: str) -> None:
+    """Who mends a context reads what it is for."""
+    assert any(name == kind and line[0] == "✓" for name, line in CONTEXTS)
 
 
 @each(("kind", "text"), GOOD)
@@ -39,17 +87,22 @@ def test_an_example_is_masked_whole(kind: str, text: str) -> None:
     before, _, rest = text.partition("«")
     secret, _, after = rest.partition("»")
     plain = before + secret + after
-    spans = {(one.start, one.end) for one in secrets(plain)}
-    assert any(start <= len(before) and end >= len(before) + len(secret) for start, end in spans), (
-        plain
-    )
-    assert kind in [one.kind for one in secrets(plain)]
+    found = secrets(plain)
+    end = len(before) + len(secret)
+    assert any(place.start <= len(before) and place.end >= end for place in found), plain
+    assert not kind or kind in [place.kind for place in found]
 
 
 @each("text", BAD)
 def test_a_counter_example_is_left_alone(text: str) -> None:
-    """Prefixes, placeholders and names that look like it."""
+    """Placeholders, names and mere talk."""
     assert redacted(text) == text
+
+
+def test_no_word_is_there_twice() -> None:
+    """Two kinds for a word would be a riddle."""
+    words = [word for word, _ in cues()]
+    assert [word for word in words if words.count(word) > 1] == []
 
 
 def test_a_long_secret_is_known_again_by_its_mark() -> None:

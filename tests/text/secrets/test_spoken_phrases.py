@@ -1,26 +1,10 @@
-"""What people say around a secret is data, and all of it is used."""
+"""Words between a word for a secret and its value."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
-import pipimem.text.secrets
-from pipimem import resources
 from pipimem.text.secrets import redacted
-from pipimem.text.secrets.spoken import phrases
 
 from tests.cases import each, table
-
-HEADINGS = sorted(resources.sections("secrets/phrases"))
-
-
-@each("heading", HEADINGS)
-def test_every_heading_is_read_and_can_be_compiled(heading: str) -> None:
-    """A heading that no module names would do nothing."""
-    folder = Path(pipimem.text.secrets.__file__).parent
-    assert any(f"{heading}" in path.read_text("utf-8") for path in folder.glob("*.py"))
-    re.compile(phrases(heading))
 
 
 @each(

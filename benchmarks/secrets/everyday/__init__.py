@@ -1,0 +1,1 @@
+"""Sentences as people type them, and formats of keys as providers document them."""
