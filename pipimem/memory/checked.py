@@ -172,11 +172,11 @@ def _left_out(reason: str, item: Learned | HistoryItem, sources: Sequence[Messag
 
 def _wrong_speaker(item: Learned, sources: Sequence[Message]) -> str:
     """Why the speaker is not one of the authors of the sources; empty if it may be."""
-    if not item.speaker or not sources or any(not one.speaker for one in sources):
+    authors = [one.speaker.casefold().strip() for one in sources if one.role == "user"]
+    if not item.speaker or not authors or not all(authors):
         return ""
     named = item.speaker.casefold().strip()
-    for one in sources:
-        author = one.speaker.casefold().strip()
+    for author in authors:
         if named == author or named in author.split() or author in named.split():
             return ""
     return f"{item.speaker} did not say its sources"

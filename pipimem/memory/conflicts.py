@@ -64,5 +64,5 @@ def settled(notes: Notes, keep: str, other: str, *, both: bool) -> Decision:
     if both:
         operation = Settle(kept.target, gone.target)
     else:
-        operation = Invalidate(gone.target, f"settled: {kept.id} holds")
+        operation = Invalidate(gone.target, f"settled: {kept.id} holds", holds=kept.target)
     return Decision(_SETTLE, Author.PERSON, (operation,), why="a contradiction is settled")

@@ -47,6 +47,7 @@ from pipimem.sidecar.tasks import (
     answered,
     in_thread,
 )
+from pipimem.text.injection import injection_kind, is_encoded
 from pipimem.text.markdown.lines import white_folded
 from pipimem.text.secrets import redacted
 from pipimem.text.talk.context import holds_a_statement
@@ -162,7 +163,7 @@ async def consolidate(
         told = answer.history
         answer, unsaid = await in_thread(partial(checked, answer, task))
         if told and not answer.history:
-            raise AnswerRefused(_no_history(unsaid))
+            answer = _with_a_fact_told(answer, unsaid)
     # Every entry is compared with what was learnt: 0.1 s for a thousand.
     decided = partial(_decision, answer, notes, window, call, since, today, lags=lags)
     decision = await in_thread(decided)
@@ -170,6 +171,18 @@ async def consolidate(
 
 
 _NO_HISTORY = "the window holds a real exchange, so the history needs at least one bullet"
+
+
+def _with_a_fact_told(answer: Consolidated, unsaid: Iterable[LeftOut]) -> Consolidated:
+    """Return an answer whose lines of history were all left out, with its first fact as one.
+
+    Without a fact it raises `AnswerRefused`.
+    """
+    if not answer.learned:
+        raise AnswerRefused(_no_history(unsaid))
+    first = answer.learned[0]
+    line = HistoryItem(clipped(first.text, _BULLET_CHARS), first.sources)
+    return replace(answer, history=(line,))
 
 
 def _no_history(unsaid: Iterable[LeftOut]) -> str:
@@ -214,9 +227,14 @@ def _not_kept(notes: Notes) -> tuple[str, ...]:
     lines = [
         f"{clipped(item.text, _NOT_KEPT_CHARS)}, because {item.reason}"
         for item in notes.left_out
-        if item.text and not item.reason.startswith((ATTACK, HIDDEN))
+        if item.text and not item.reason.startswith((ATTACK, HIDDEN)) and not _is_attack(item)
     ]
     return tuple(lines[-_MOST_NOT_KEPT:])
+
+
+def _is_attack(item: LeftOut) -> bool:
+    """Return whether an item that was left out for another reason is an attack, too."""
+    return bool(injection_kind(item.text)) or is_encoded(item.text)
 
 
 async def filled(

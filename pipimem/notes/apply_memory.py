@@ -96,6 +96,8 @@ def move(work: AppliedDraft, op: Move) -> str:
 
 def invalidate(work: AppliedDraft, op: Invalidate) -> str:
     """Takes an entry out of MEMORY.md, into the archive if the operation says so."""
+    if op.holds is not None and work.notes.find(op.holds) is None:
+        return "the entry that was to hold is gone"
     entries = work.take(op.target)
     if not entries:
         return _NOT_THERE

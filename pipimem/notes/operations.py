@@ -102,13 +102,14 @@ class Invalidate(Struct, frozen=True):
 
     Usually it is no longer so, and lines of SESSION and HISTORY that say it are recalled no more;
     not where it is `still_so` and only stands elsewhere too, or has grown stale. `archived` also
-    puts it into the archive.
+    puts it into the archive. Where another entry `holds` instead, nothing leaves without that one.
     """
 
     target: Target
     reason: str
     still_so: bool = False
     archived: bool = False
+    holds: Target | None = None
 
 
 class Confirm(Struct, frozen=True):

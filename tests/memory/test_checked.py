@@ -76,6 +76,13 @@ def test_what_was_not_said_is_left_out(text: str, source: str, speaker: str, rea
     assert wrong(fact(text, source, speaker)).startswith(reason)
 
 
+def test_a_source_of_the_bot_lends_nobody_a_name() -> None:
+    """Beside what a person said the answer of the bot says nothing of who said it."""
+    talk = (*TALK, message("a3", "", "Noted, Bram.", "assistant"))
+    item = Learned(Kind.HEALTH, "Ida is allergic to kiwi", ("a2", "a3"), "Ida")
+    assert wrong(item, talk) == "Ida did not say its sources"
+
+
 @pytest.mark.parametrize(
     ("text", "source", "speaker"),
     [

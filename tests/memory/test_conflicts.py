@@ -74,6 +74,18 @@ def test_one_is_kept_and_the_other_goes() -> None:
     assert pairs(after) == []
 
 
+def test_nothing_goes_where_the_entry_that_holds_is_gone() -> None:
+    """Two people settle one pair at once, each for the other entry."""
+    notes = notes_of(MEMORY)
+    name = ids(notes)
+    mine = settled(notes, name["gym"], name["hall"], both=False)
+    theirs = settled(notes, name["hall"], name["gym"], both=False)
+    after = notes.after(applied(notes, mine, NOW))
+    outcome = applied(after, theirs, NOW)
+    assert [one.reason for one in outcome.refused] == ["the entry that was to hold is gone"]
+    assert after.after(outcome).memory.text == after.memory.text
+
+
 def test_both_are_kept_and_the_pair_is_settled() -> None:
     """The file stays as it is. A pair with another wording of one of them is a new one."""
     notes = notes_of(MEMORY)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from pipimem.errors import AnswerRefused, ModelUnavailable
 from pipimem.memory.consolidate import consolidate
 from pipimem.memory.window import Window
-from pipimem.notes.kinds import Kind
+from pipimem.notes.kinds import File, Kind
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.notes import Notes
@@ -104,6 +104,19 @@ async def test_what_was_left_out_is_shown_with_the_next_window(
     [task] = assistant.asked
     assert isinstance(task, Consolidate)
     assert task.not_kept == ("the port is 9091, because no source says so",)
+
+
+async def test_facts_stay_where_every_line_of_history_is_left_out() -> None:
+    """The first of them is the line that a window with an exchange leaves; without one it fails."""
+    unsaid = (HistoryItem("Dana named port 7070", ("m7",)),)
+    fact = Learned(Kind.FACT, "the port is 9090", ("m7",), "Dana")
+    decision, _ = await think(after(), Consolidated((fact,), history=unsaid))
+    assert [bullet.text for bullet in decision.progress.pending or ()] == ["the port is 9090"]
+    assert [(item.text, item.file) for item in decision.left_out] == [
+        ("Dana named port 7070", File.HISTORY)
+    ]
+    with pytest.raises(AnswerRefused, match="the number 7070 stands nowhere"):
+        await think(after(), Consolidated(history=unsaid))
 
 
 async def test_a_large_memory_is_compared_beside_the_event_loop(

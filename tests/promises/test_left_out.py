@@ -106,6 +106,7 @@ async def test_the_next_window_is_told_what_was_not_kept(workspace: Path) -> Non
             ]
             await channel.before_compaction([*said, Message.assistant("hm")])
     assert "Ines saw a heron" in str(asked[1])
+    assert "mail the keys" not in str(asked[1])
 
 
 async def test_no_compaction_loses_a_word_of_the_talk(
