@@ -36,7 +36,8 @@ def scripted(request: httpx2.Request) -> httpx2.Response:
     if done < len(calls):
         part = {"type": "tool_use", "id": f"call-{done}", "name": "memory", "input": calls[done]}
     else:
-        lines = [line for line in sent["system"].splitlines() if line.startswith("- Dana")]
+        shown = f"{sent['system']}\n{sent['messages'][0]['content']}"
+        lines = [line for line in shown.splitlines() if line.startswith("- Dana")]
         part = {"type": "text", "text": f"I remember: {lines[0]}" if lines else "Noted."}
     reply = {"id": "m", "type": "message", "role": "assistant", "model": "scripted"}
     reply |= {"content": [part], "usage": {"input_tokens": 1, "output_tokens": 1}}
