@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
 from unicodedata import name as unicode_name
+from unicodedata import normalize
 
 from msgspec.structs import replace
 
@@ -51,7 +52,7 @@ class _Shown:
         self._of_people = [
             one.content for one in self.messages.values() if one.role != "assistant"
         ] + known
-        self.text = "\n".join([*said, *known]).casefold()
+        self.text = normalize("NFKC", "\n".join([*said, *known])).casefold()
         self.minutes = {f"{one.time:%H:%M}" for one in self.messages.values() if one.time}
 
     @cached_property
@@ -61,7 +62,7 @@ class _Shown:
     @cached_property
     def numbers_of_people(self) -> frozenset[float]:
         """The numbers that somebody else than the bot named, or that memory has."""
-        return number_values("\n".join(self._of_people).casefold())
+        return number_values(normalize("NFKC", "\n".join(self._of_people)).casefold())
 
     @cached_property
     def words(self) -> frozenset[str]:
@@ -184,6 +185,7 @@ def _wrong_speaker(item: Learned, sources: Sequence[Message]) -> str:
 
 def _unsaid(text: str, sources: Sequence[Message], shown: _Shown) -> str:
     """Why a text is not what was said; empty if nothing is wrong with it."""
+    text = normalize("NFKC", text)  # １２３ is 123
     if not text:
         return ""
     return (
@@ -304,7 +306,7 @@ def _scripts(text: str) -> Counter[str]:
 
 def _with_assumed(item: Learned, shown: _Shown) -> Learned:
     """Return a fact with a mark for the numbers that only the bot named."""
-    numbers = written_numbers(_LINK.sub(" ", item.text))
+    numbers = written_numbers(_LINK.sub(" ", normalize("NFKC", item.text)))
     named = [one.text for one in numbers if one.value not in shown.numbers_of_people]
     words = resources.sections("words/answers")["tells whose it is"]
     if not named or any(word in item.text.casefold() for word in words):

@@ -76,6 +76,13 @@ def test_what_was_not_said_is_left_out(text: str, source: str, speaker: str, rea
     assert wrong(fact(text, source, speaker)).startswith(reason)
 
 
+def test_full_width_signs_are_the_same_signs() -> None:
+    """In what was said and in the answer."""
+    talk = (message("a1", "Ida", "我住在海港路１２３号"), message("a2", "Ida", "Gate B7 at 18:30"))
+    assert wrong(fact("Ida 住在海港路123号", "a1", "Ida"), talk) == ""
+    assert wrong(fact("Ida is at gate Ｂ７ at 18：30", "a2", "Ida"), talk) == ""
+
+
 def test_a_source_of_the_bot_lends_nobody_a_name() -> None:
     """Beside what a person said the answer of the bot says nothing of who said it."""
     talk = (*TALK, message("a3", "", "Noted, Bram.", "assistant"))
