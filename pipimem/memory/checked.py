@@ -265,7 +265,7 @@ def _is_name(word: str) -> bool:
 
 def _is_known(word: str, shown: _Shown) -> bool:
     bare = _bare(word)
-    if bare in shown.words or bare in shown.text:
+    if bare in shown.words:
         return True
     if word.isupper() and _is_acronym(bare, shown.text):
         return True

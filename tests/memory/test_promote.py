@@ -301,7 +301,7 @@ def test_an_entry_may_repeat_the_bots_words() -> None:
 def test_every_entry_is_read_once_for_all_that_was_learnt(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time grows with entries and candidates, not with their pairs."""
     entries = [f"the red box {number} is in the cellar" for number in range(60)]
-    items = [learned(f"{text} now") for text in entries[:20]]
+    items = [learned(f"{text}.") for text in entries[:20]]
     read: list[str] = []
     made = Statement.of
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cache
-from itertools import chain, islice, pairwise, takewhile
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -100,12 +100,9 @@ _CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、\n]")
 
 def is_tightened(old: str, new: str) -> bool:
     """Whether `new` says `old` in fewer of its words: the same names, numbers, days and denials."""
-    before, after = Statement.of(old), Statement.of(new)
-    if before.numbers != after.numbers or not denies_the_same((old,), new):
+    if names_differ(old, new) or values(old) != values(new) or not denies_the_same((old,), new):
         return False
-    if names_differ(old, new) or values(old) != values(new):
-        return False
-    return share_in(after.grams, before.grams) >= _TIGHTENED
+    return share_in(bigrams(new), bigrams(old)) >= _TIGHTENED
 
 
 def denies_the_same(olds: Sequence[str], new: str) -> bool:
@@ -223,7 +220,7 @@ def share_in(part: frozenset[object], whole: frozenset[object]) -> float:
 
 
 def says_the_same(a: str, b: str) -> bool:
-    """Whether two texts have nearly the same letters, and the very same numbers and denials."""
+    """Return whether two texts have the very same words, numbers, names and denials."""
     return Statement.of(a).says_the_same(Statement.of(b))
 
 
@@ -233,30 +230,31 @@ def values(text: str) -> list[str]:
 
 
 class Statement(Struct, frozen=True):
-    """What of a text is compared, for those that are compared with many."""
+    """What of a text is compared, for those that are compared with many.
 
-    grams: frozenset[str]
-    numbers: tuple[str, ...]
-    denials: int
+    `key` has the stems of its words without those of grammar, its numbers, and how often it denies.
+    """
+
+    key: tuple[frozenset[str], tuple[str, ...], int]
     quote: QuoteParts
 
     @classmethod
     def of(cls, text: str) -> Statement:
-        """What of a text is compared: of a quote the words that were said."""
+        """Return what of a text is compared: of a quote the words that were said."""
         quote = read_quote(text)
         numbers = tuple(sorted(_NUMBERS.findall(quote.said)))
-        return cls(bigrams(text), numbers, len(denials().findall(quote.said)), quote)
+        denied = len(denials().findall(quote.said))
+        words = content_words(quote.said) or frozenset(quote.said.casefold().split())
+        return cls((words, numbers, denied), quote)
 
     def says_the_same(self, other: Statement) -> bool:
-        """Whether both have nearly the same letters, and the very same numbers and denials.
+        """Return whether both say one thing.
 
         Who and when of a quote do not count; only what two people say of themselves are two things.
         """
-        if (self.numbers, self.denials) != (other.numbers, other.denials):
+        if self.key != other.key or of_different_people(self.quote, other.quote):
             return False
-        if of_different_people(self.quote, other.quote):
-            return False
-        return alike(self.grams, other.grams) >= SAME_STATEMENT
+        return not names_differ(self.quote.said, other.quote.said)
 
 
 @cache
@@ -355,54 +353,16 @@ def _has_decimal(word: str) -> bool:
 
 
 class SimilarTexts:
-    """Texts, to be asked as `says_the_same` would be of each.
-
-    Two that say one thing agree in numbers and denials, and share one of the rarest pairs of
-    letters; only those that do are compared.
-    """
+    """Texts, to be asked as `says_the_same` would be of each."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._statements = [Statement.of(text) for text in texts]
-        self._spread = Counter(chain.from_iterable(each.grams for each in self._statements))
-        self._holding: dict[tuple[tuple[str, ...], int, str], list[int]] = {}
-        for place, each in enumerate(self._statements):
-            for gram in self._rarest(each):
-                self._holding.setdefault((each.numbers, each.denials, gram), []).append(place)
+        self._indexes: dict[tuple[object, ...], list[int]] = {}
+        for index, statement in enumerate(self._statements):
+            self._indexes.setdefault(statement.key, []).append(index)
 
     def of(self, text: str) -> list[int]:
-        """The places of the texts that say what this one says, in order."""
+        """Return the indexes of the texts that say what this one says, in order."""
         said = Statement.of(text)
-        places: set[int] = set()
-        for gram in self._rarest(said):
-            places.update(self._holding.get((said.numbers, said.denials, gram), ()))
-        return [place for place in sorted(places) if said.says_the_same(self._statements[place])]
-
-    def first(self, text: str, before: int | None = None) -> int | None:
-        """Return the first of the texts that says what this one says, below the index `before`.
-
-        At most `_MOST_COMPARED` texts are compared, so that asking for each of many texts takes
-        time in proportion: in a pasted file of random letters no pair of letters is rare.
-        """
-        said = Statement.of(text)
-        end = len(self._statements) if before is None else before
-        holding = (
-            takewhile(end.__gt__, self._holding.get((said.numbers, said.denials, gram), ()))
-            for gram in self._rarest(said)
-        )
-        compared = set(islice(chain.from_iterable(holding), _MOST_COMPARED))
-        same = (place for place in compared if said.says_the_same(self._statements[place]))
-        return min(same, default=None)
-
-    def _rarest(self, statement: Statement) -> Sequence[str]:
-        return rarest(statement.grams or {""}, self._spread, SAME_STATEMENT)
-
-
-def rarest(grams: Iterable[str], spread: Mapping[str, int], least: float) -> list[str]:
-    """The rarest pairs of a text; `spread` says in how many texts each stands.
-
-    Two texts with Dice's coefficient `least` share `least / (2 - least)` of the pairs of either, so
-    one among the rarest of each: only texts that do need to be compared.
-    """
-    by_rarity = sorted(grams, key=lambda gram: (spread[gram], gram))
-    shared = math.ceil(least / (2 - least) * len(by_rarity))
-    return by_rarity[: len(by_rarity) - shared + 1]
+        indexes = self._indexes.get(said.key, ())
+        return [index for index in indexes if said.says_the_same(self._statements[index])]
