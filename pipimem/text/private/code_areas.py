@@ -55,7 +55,9 @@ def _nearest_closer(closing: Sequence[tuple[int, int]], length: int) -> int | No
 
 def _spans(line: str, offset: int) -> Iterator[tuple[int, int]]:
     """Yield the code spans of a line: runs of as many backticks, with something between them."""
-    runs = [found.span() for found in _BACKTICKS().finditer(line)] if "`" in line else []
+    if "`" not in line:
+        return
+    runs = [found.span() for found in _BACKTICKS().finditer(line)]
     ends = _span_ends(line, runs)
     reached = 0
     for start, _ in runs:
