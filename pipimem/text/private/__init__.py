@@ -91,16 +91,10 @@ def has_mark(text: str) -> bool:
 
 def _hidden_once(text: str, settings: PrivateSettings) -> tuple[str, int, bool]:
     """Return the text without its stretches, how many there were, and whether a tag stays open."""
-    found = list(tags(text))
-    if found and settings.in_code == "literal":
-        found = list(_outside(found, list(code_areas(text))))
+    found = _find_tags(text, settings)
     if not found:
         return text, 0, False
-    brackets = [tag for tag in found if tag.form == "bracket"]
-    # A marker that came back opens nothing; but where somebody typed the same it does, so what
-    # stands in a stretch by either reading goes.
-    typed = [tag for tag in brackets if text[tag.start : tag.end] != _OPENING_MARK]
-    areas = _pairs(brackets)[0] + _pairs(typed)[0]
+    areas = _bracket_areas(text, found)
     left_open: list[Tag] = []
     for form in ("angle", "comment"):
         closed, unclosed = _pairs(tag for tag in found if tag.form == form)
@@ -110,6 +104,24 @@ def _hidden_once(text: str, settings: PrivateSettings) -> tuple[str, int, bool]:
         areas += [(tag.start, len(text)) for tag in left_open]
     kept, stretches = _replaced(text, _joined(areas), found, settings)
     return kept, stretches, bool(left_open)
+
+
+def _find_tags(text: str, settings: PrivateSettings) -> list[Tag]:
+    """Return the private tags of a text, without those in code if code is literal."""
+    found = list(tags(text))
+    if found and settings.in_code == "literal":
+        return list(_outside(found, list(code_areas(text))))
+    return found
+
+
+def _bracket_areas(text: str, found: Iterable[Tag]) -> list[tuple[int, int]]:
+    """Return the stretches between bracket tags, by both readings of `[PRIVATE]`.
+
+    A marker that came back opens nothing; the same text opens a stretch if somebody typed it.
+    """
+    brackets = [tag for tag in found if tag.form == "bracket"]
+    without_markers = [tag for tag in brackets if text[tag.start : tag.end] != _OPENING_MARK]
+    return _pairs(brackets)[0] + _pairs(without_markers)[0]
 
 
 def _outside(found: Iterable[Tag], areas: Sequence[tuple[int, int]]) -> Iterator[Tag]:
@@ -156,11 +168,9 @@ def _replaced(
     starts = [tag.start for tag in found]
     for start, end in areas:
         inner = found[bisect_left(starts, start) : bisect_left(starts, end)]
-        ends = [start, *(tag.end for tag in inner)]
-        between = zip(ends, [*(tag.start for tag in inner), end], strict=True)
         pieces.append(text[reached:start])
         reached = end
-        if not all(is_blank(text[first:last]) for first, last in between):
+        if _has_content(text, start, end, inner):
             pieces.append(settings.marker)
             stretches += 1
         elif not settings.keep_lines and text[start - 1 : start] in ("", "\n"):
@@ -169,3 +179,10 @@ def _replaced(
         if settings.keep_lines:
             pieces += _LINE_ENDINGS().findall(text, start, end)
     return "".join((*pieces, text[reached:])), stretches
+
+
+def _has_content(text: str, start: int, end: int, inner: Sequence[Tag]) -> bool:
+    """Return whether `text[start:end]` shows anything besides the tags in it."""
+    ends = [start, *(tag.end for tag in inner)]
+    between = zip(ends, [*(tag.start for tag in inner), end], strict=True)
+    return not all(is_blank(text[first:last]) for first, last in between)

@@ -38,8 +38,9 @@ def _closers(lines: Sequence[str]) -> dict[int, int]:
         sign, length, info = fence["fence"][0], len(fence["fence"]), fence["info"].strip()
         closing = behind[sign]
         if sign == "~" or "`" not in info:
-            nearest = next((line for line, size in reversed(closing) if size >= length), None)
-            found.update({number: nearest} if nearest is not None else {})
+            nearest = _nearest_closer(closing, length)
+            if nearest is not None:
+                found[number] = nearest
         if not info:
             while closing and closing[-1][1] <= length:
                 closing.pop()
@@ -47,22 +48,35 @@ def _closers(lines: Sequence[str]) -> dict[int, int]:
     return found
 
 
+def _nearest_closer(closing: Sequence[tuple[int, int]], length: int) -> int | None:
+    """Return the nearest closing line, the last in `closing`, with a fence of `length` or more."""
+    return next((line for line, size in reversed(closing) if size >= length), None)
+
+
 def _spans(line: str, offset: int) -> Iterator[tuple[int, int]]:
     """Yield the code spans of a line: runs of as many backticks, with something between them."""
-    runs = [found.span() for found in _BACKTICKS().finditer(line)] if "`" in line else []
-    closers: dict[int, tuple[int, int]] = {}
-    nearest: dict[int, tuple[int, int]] = {}
+    if "`" not in line:
+        return
+    runs = [found.span() for found in _BACKTICKS().finditer(line)]
+    ends = _span_ends(line, runs)
+    reached = 0
+    for start, _ in runs:
+        if start >= reached and start in ends:
+            reached = ends[start]
+            yield offset + start, offset + reached
+
+
+def _span_ends(line: str, runs: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """Return where a code span ends by where it starts, for each run that a later run closes."""
+    ends: dict[int, int] = {}
+    nearest: dict[int, int] = {}  # where the next run that may close ends, by its length
     for start, end in reversed(runs):
         before = line[start - 1 : start]
         if end - start in nearest and before != "\\" and not _is_of_a_word(before):
-            closers[start] = nearest[end - start]
+            ends[start] = nearest[end - start]
         if not _is_of_a_word(line[end : end + 1]):
-            nearest[end - start] = (start, end)
-    reached = 0
-    for start, _ in runs:
-        if start >= reached and start in closers:
-            reached = closers[start][1]
-            yield offset + start, offset + reached
+            nearest[end - start] = end
+    return ends
 
 
 def _is_of_a_word(character: str) -> bool:

@@ -145,11 +145,16 @@ def _folded(character: str) -> str:
         return known or _UNSEEN
     if character.isspace():
         return character if character in "\r\n" else " "
-    plain = unicodedata.normalize("NFKD", character).casefold()
-    seen = "".join(_look_alikes().get(each, each) for each in plain if not _is_unseen(each))
+    seen = _decomposed(character)
     if seen == "iv":
         return _FOUR
     return seen if len(seen) == 1 else character if seen else _UNSEEN
+
+
+def _decomposed(character: str) -> str:
+    """Return the visible small letters and signs that a character is composed of."""
+    plain = unicodedata.normalize("NFKD", character).casefold()
+    return "".join(_look_alikes().get(part, part) for part in plain if not _is_unseen(part))
 
 
 def _is_unseen(character: str) -> bool:

@@ -122,17 +122,27 @@ def _shapes() -> tuple[_Format, ...]:
 def by_shape(text: str) -> Iterator[Secret]:
     """Yield the keys without a prefix, and those of an unknown prefix."""
     for run in _RUN().finditer(text):
-        value = run[0]
-        for shape in _shapes():
-            if len(value) >= shape.least and shape.literal in value:
-                for match in shape.pattern().finditer(text, *run.span()):
-                    yield from by_format(shape.kind, match)
-        for match in _NAMED_RANDOM().finditer(text, *run.span()):
-            if match["secret"] or is_random(match[0]):
-                yield Secret("api-key", *match.span("secret" if match["secret"] else 0))
+        yield from _keys_without_prefix(text, run)
+        yield from _keys_of_unknown_prefix(text, run)
     if "@tcp(" in text or "@unix(" in text:
         for match in _DSN().finditer(text):
             yield from by_format("url-password", match)
+
+
+def _keys_without_prefix(text: str, run: re.Match[str]) -> Iterator[Secret]:
+    """Yield the keys in a run of characters whose format has no prefix."""
+    value = run[0]
+    for shape in _shapes():
+        if len(value) >= shape.least and shape.literal in value:
+            for match in shape.pattern().finditer(text, *run.span()):
+                yield from by_format(shape.kind, match)
+
+
+def _keys_of_unknown_prefix(text: str, run: re.Match[str]) -> Iterator[Secret]:
+    """Yield the keys in a run of characters that have a prefix of no known format."""
+    for match in _NAMED_RANDOM().finditer(text, *run.span()):
+        if match["secret"] or is_random(match[0]):
+            yield Secret("api-key", *match.span("secret" if match["secret"] else 0))
 
 
 def by_format(kind: str, match: re.Match[str]) -> Iterator[Secret]:

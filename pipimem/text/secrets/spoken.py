@@ -64,6 +64,13 @@ _MARKS = {
 _HALVES = Pattern(r"(?:\d{3} \d{3}|\d{4} \d{4})(?![\w-]|[ ]\d)")
 _MADE_UP = Pattern(r"[\d!@#$%^&*+_]")  # without one a value is a word, which forms do not tell
 _HEADING = 160  # characters before and behind a word; a longer line is no heading of a table
+# How a value is tied to the word, by `is_told` (a link is between them) and `is_near`.
+_TIES = {
+    (True, True): "told",
+    (True, False): "linked",
+    (False, True): "near",
+    (False, False): "far",
+}
 Span = tuple[int, int]
 
 
@@ -88,18 +95,23 @@ def announced(kind: str, text: str, lowered: str, start: int, end: int) -> Itera
         if has_other or (kind == "place" and not has_place):
             return
         kind = "code" if has_place and kind != "place" else kind
-    looks = [
-        _in_forms(kind, text, lowered, start, end, ("first",)),
-        _in_clause(kind, text, lowered, end),
-        _in_forms(kind, text, lowered, start, end, ("before", "behind")),
-    ]
-    if kind in ("account", "network"):  # a name stands first
-        looks = [looks[2], looks[1]] if kind == "network" else [looks[2]]
-    for look in looks:
-        found = list(look)
+    for search in _searches(kind, text, lowered, start, end):
+        found = list(search)
         if found:
             yield from found
             return
+
+
+def _searches(kind: str, text: str, lowered: str, start: int, end: int) -> list[Iterator[Span]]:
+    """Return the searches for the values of a word, in order; the first with a result counts."""
+    first = _in_forms(kind, text, lowered, start, end, ("first",))
+    clause = _in_clause(kind, text, lowered, end)
+    around = _in_forms(kind, text, lowered, start, end, ("before", "behind"))
+    if kind == "account":  # a name stands first
+        return [around]
+    if kind == "network":
+        return [around, clause]
+    return [first, clause, around]
 
 
 def _in_clause(kind: str, text: str, lowered: str, start: int) -> Iterator[Span]:
@@ -139,26 +151,39 @@ def _value(
     is_word = judge.is_mere_word(token[0])
     if is_word and not is_told and text[token.start() - 1] not in _OPENING_QUOTES:
         return None
-    is_near = _NEAR().fullmatch(gap) is not None
-    if not is_near and (is_sign or _IS().search(between)) and _OF_WHAT().fullmatch(gap):
-        is_near = True
-    tie = ("told" if is_near else "linked") if is_told else "near" if is_near else "far"
+    tie = _TIES[is_told, _is_near(between, gap, is_sign)]
     quoted = _QUOTED().match(text, token.start() - 1) if tie != "far" else None
-    spaced = (_SPACED if kind == "code" else _HALVES)().match(text, token.start())
-    if is_word and not quoted and not (is_told and is_near):
+    if quoted:
+        return _Value(*quoted.span("value"), tie, is_sign)
+    if is_word and tie != "told":
         return None
-    whole = quoted or spaced
-    if whole:
-        start, end = whole.span("value" if quoted else 0)
-        return _Value(start, end, tie, is_sign)
-    value = token[0]
-    if token.end() == stop:
+    spaced = (_SPACED if kind == "code" else _HALVES)().match(text, token.start())
+    if spaced:
+        return _Value(*spaced.span(), tie, is_sign)
+    return _trimmed(text, _Value(*token.span(), tie, is_sign), stop)
+
+
+def _is_near(between: str, gap: str, is_sign: bool) -> bool:
+    """Return whether a gap holds only fillers or, before a sign or "is", what the secret is for."""
+    if _NEAR().fullmatch(gap):
+        return True
+    is_linked = is_sign or _IS().search(between) is not None
+    return is_linked and _OF_WHAT().fullmatch(gap) is not None
+
+
+def _trimmed(text: str, found: _Value, stop: int) -> _Value | None:
+    """Return a value without the signs of the sentence at its end, or None if nothing is left.
+
+    A value that `stop` cuts is read to its last character.
+    """
+    value = text[found.start : found.end]
+    if found.end == stop:
         rest = _REST().match(text, stop, stop + _LOOK)
         value += rest[0] if rest else ""
-    if is_sign:
+    if found.is_sign:
         value = re.split(r"&\w{1,40}=", value, maxsplit=1)[0]
     value = value.rstrip(".:?]}\\|" if "#" in value else ".:?]}\\|/")
-    return _Value(token.start(), token.start() + len(value), tie, is_sign) if value else None
+    return found._replace(end=found.start + len(value)) if value else None
 
 
 def _link(between: str) -> tuple[bool, bool, str]:
@@ -169,17 +194,26 @@ def _link(between: str) -> tuple[bool, bool, str]:
     sign = _SIGN().search(rest, max(0, len(rest) - _SIGN_CHARS))
     rest = rest[: sign.start()] if sign else rest
     is_told = sign is not None
-    words, others = _links()
     for _ in range(_LINK_WORDS):
         shorter = rest.rstrip(" \t,:")
-        last = shorter[shorter.rfind(" ") + 1 :]
-        found = others.search(shorter[-_LINK_CHARS:]) if shorter and shorter[-1] > "~" else None
-        size = len(last) if last in words else 2 if last.endswith("'s") else 0
-        size = len(found[0]) if found else size
+        size = _link_size(shorter)
         if not size:
             break
         rest, is_told = shorter[:-size], True
     return sign is not None, is_told, rest if is_told else between
+
+
+def _link_size(text: str) -> int:
+    """Return how many characters at the end of a text are a link, as "is" and "'s" are."""
+    words, others = _links()
+    if text and text[-1] > "~":
+        found = others.search(text[-_LINK_CHARS:])
+        if found:
+            return len(found[0])
+    last = text[text.rfind(" ") + 1 :]
+    if last in words:
+        return len(last)
+    return len("'s") if last.endswith("'s") else 0
 
 
 @cache
@@ -197,15 +231,25 @@ def _is_secret(kind: str, text: str, found: _Value, between: str, first: str) ->
         return False
     if found.tie in ("linked", "far") and _NEGATED().search(re.split("[,，]", between)[-1]):
         return False
-    is_last = _LAST().match(text, found.end) is not None
-    if found.tie == "far" and _TO_WHAT().search(between):
-        is_last = False
-    if found.tie == "told" and found.is_sign:
-        is_last = is_last or _MORE().match(text, found.end) is not None
-    if judge.is_announced(kind, found.tie, value, is_last=is_last):
+    if judge.is_announced(kind, found.tie, value, is_last=_is_last(text, found, between)):
         return True
-    is_alike = judge.form(value) == judge.form(first) or found.tie == "linked"
-    return bool(first) and is_alike and len(value) > 3 and any(map(str.isdigit, value))
+    return _is_another(value, found.tie, first)
+
+
+def _is_last(text: str, found: _Value, between: str) -> bool:
+    """Return whether a value, or the passphrase that it begins behind a sign, ends its clause."""
+    if found.tie == "far" and _TO_WHAT().search(between):
+        return False
+    if _LAST().match(text, found.end):
+        return True
+    return found.tie == "told" and found.is_sign and _MORE().match(text, found.end) is not None
+
+
+def _is_another(value: str, tie: str, first: str) -> bool:
+    """Return whether a value with a digit, after the first secret, is linked or of its form."""
+    if not first or len(value) <= 3 or not any(map(str.isdigit, value)):
+        return False
+    return tie == "linked" or judge.form(value) == judge.form(first)
 
 
 def _extended(text: str, found: _Value) -> Span:
@@ -285,7 +329,7 @@ def table_cells(text: str, start: int, end: int) -> tuple[list[Span], Span] | No
     The rows have as many cells as the line of the heading; Markdown, CSV and tab-separated text.
     """
     line_start = text.rfind("\n", max(0, start - _HEADING), start) + 1
-    line_end = heading_end = text.find("\n", end, end + _HEADING)
+    line_end = text.find("\n", end, end + _HEADING)
     separator = next((sign for sign in "|\t,，" if sign in text[line_start:line_end]), None)
     if line_end < 0 or start - line_start > _HEADING or separator is None:
         return None
@@ -293,16 +337,27 @@ def table_cells(text: str, start: int, end: int) -> tuple[list[Span], Span] | No
     column = text.count(separator, line_start, start)
     if max(map(len, titles)) > 28 or len(titles[column].strip()) > end - start + 8:
         return None
+    cells, table_end = _cells_below(text, line_end, separator, len(titles), column)
+    return cells, (line_end, table_end)
+
+
+def _cells_below(
+    text: str, heading_end: int, separator: str, width: int, column: int
+) -> tuple[list[Span], int]:
+    """Return the cells of a column in the rows of `width` cells, and where the last row ends."""
     cells = []
-    while line_end < len(text):
-        row_start = line_end + 1
+    table_end = heading_end
+    while table_end < len(text):
+        row_start = table_end + 1
         row_end = text.find("\n", row_start)
-        row = text[row_start : row_end if row_end >= 0 else None].split(separator)
-        if len(row) != len(titles):
+        if row_end < 0:
+            row_end = len(text)
+        row = text[row_start:row_end].split(separator)
+        if len(row) != width:
             break
-        line_end = row_end if row_end >= 0 else len(text)
+        table_end = row_end
         value = row[column].strip(" \r\"'`")
         if len(value) > 2 and value.strip("-: ") and not judge.is_no_secret(value):
             first = text.index(value, row_start + sum(len(cell) + 1 for cell in row[:column]))
             cells.append((first, first + len(value)))
-    return cells, (heading_end, line_end)
+    return cells, table_end
