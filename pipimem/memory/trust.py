@@ -138,7 +138,9 @@ def _quote_reason(
     elif not channel.is_direct and sources and channel.people.isdisjoint(sources):
         return QuoteReason.BOT
     else:
-        is_rule = binds(item.kind, item.text, item.speaker)
+        known = channel.voices.speakers
+        speaker = item.speaker or next((known[name] for name in sources if name in known), "")
+        is_rule = binds(item.kind, item.text, speaker)
     if is_rule and channel.voices.is_one_voice(item.text, sources):
         return QuoteReason.ONE_MEMBER
     return None
@@ -353,5 +355,6 @@ def _left_out(reason: str, item: Learned | HistoryItem, messages: Mapping[str, M
     )
     if isinstance(item, HistoryItem):
         return found
-    speaker = redacted(item.speaker)
+    author = next((one.speaker for one in sources if one.role == "user"), "")
+    speaker = redacted(item.speaker or author)
     return structs.replace(found, file=File.MEMORY, kind=item.kind, speaker=speaker)

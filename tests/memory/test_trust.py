@@ -120,6 +120,15 @@ def test_a_quote_has_its_reason_and_a_constraint_of_one_voice_is_the_state_of_th
     assert trusted_sheet(sheet, channel) == (kept, ())
 
 
+@each("speaker", ["Dana", ""])
+def test_what_a_member_says_of_themself_needs_no_second_voice(speaker: str) -> None:
+    """A model names no speaker: it is the author of the source."""
+    talk = talk_of(["Dana: I never work on Fridays", "Bob: ok, the shop is open anyway"])
+    channel = channel_talk(talk, needs_second_voice=True)
+    item = Learned(Kind.CONSTRAINT, "Dana never works on Fridays", ("m0",), speaker)
+    assert trust(item, item.sources, channel) == Keep()
+
+
 def test_a_long_window_is_judged_quickly() -> None:
     """A full window of 28,000 characters, all new sentences."""
     import time
