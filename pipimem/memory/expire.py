@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import cache
 
 from pipimem import resources
 from pipimem.memory.wishes_and_health import kind_in_effect
 from pipimem.notes.entry import Entry
-from pipimem.notes.headings import kind_of
+from pipimem.notes.headings import kind_of, personal_kind
 from pipimem.notes.kinds import Kind
 from pipimem.notes.ledger import Record
 from pipimem.notes.notes import Notes
 from pipimem.notes.operations import Author, Decision, Invalidate, Trust
 from pipimem.text.dates.bounds import aware, end_of, later
 from pipimem.text.markdown.lines import cut, split_lines
+from pipimem.text.quotes import words_said
 
 # Days after which an inferred entry that nobody asks for is stale. Constraints, decisions, wishes
 # and health hold until somebody says otherwise, and what stands under a heading of people's own is
@@ -92,25 +93,38 @@ def _ends(entry: Entry, record: Record, now: datetime) -> Iterator[tuple[datetim
         yield end, f"{_DATED} {record.expires}"
     # Wishes and health hold until somebody says otherwise, under whatever heading they stand, and
     # a mark of a person's keeps any entry.
-    kind = kind_in_effect(entry.text, kind_of(entry.section), record.trust)
-    if kind in (Kind.WISH, Kind.HEALTH) or is_pinned(entry.text):
+    if _is_personal(entry, record) or is_pinned(entry.text):
         return
+    due = _due_ends(record, now)
     if not record.probation_until:
-        yield from _stale(entry, record)
+        yield from _stale(entry, record, due)
     elif not record.recalls and record.trust is not Trust.EXPLICIT:
-        end = aware(datetime.fromisoformat(record.probation_until))
+        end = max([aware(datetime.fromisoformat(record.probation_until)), *due])
         yield end, "its probation ended without a recall"
 
 
-def _stale(entry: Entry, record: Record) -> Iterator[tuple[datetime, str]]:
-    """When an inferred entry is stale; nothing for one that never is."""
+def _due_ends(record: Record, now: datetime) -> list[datetime]:
+    """Return the end of the due day, if there is one: an open loop is not over before."""
+    return [end_of(date.fromisoformat(record.due), now.tzinfo)] if record.due else []
+
+
+def _is_personal(entry: Entry, record: Record) -> bool:
+    """Return whether an entry is a wish or health by its words, also under Constraints."""
+    kind = kind_in_effect(entry.text, kind_of(entry.section), record.trust)
+    if kind == Kind.CONSTRAINT and record.trust is not Trust.QUOTED:
+        kind = personal_kind(words_said(entry.text)) or kind
+    return kind in (Kind.WISH, Kind.HEALTH)
+
+
+def _stale(entry: Entry, record: Record, due: Sequence[datetime]) -> Iterator[tuple[datetime, str]]:
+    """When an inferred entry is stale, never before it is due; nothing for one that stays."""
     kind = kind_of(entry.section)
     times = [when for when in (record.when, record.learnt, record.recalled) if when]
     if record.trust is not Trust.INFERRED or kind not in _DAYS or not times:
         return
     if record.recalls < _PROVED:
         days = _DAYS[kind] * min(_MOST_BOOST, 1 + _BOOST * record.recalls)
-        seen = max(aware(datetime.fromisoformat(when)) for when in times)
+        seen = max([*due, *(aware(datetime.fromisoformat(when)) for when in times)])
         yield (
             later(seen, timedelta(days=days)),
             f"stale: nobody came back to it for {days:.0f} days",

@@ -105,6 +105,8 @@ def is_copy(text: str, messages: Iterable[Message]) -> bool:
 _PROBATION_DAYS = 30
 _MESSAGES_A_PROBATION, _LEAST_PROBATIONS = 4, 8
 _MOST_CHARS = 600
+# What was forgotten for a year may be said to be overdue.
+_MOST_DAYS_OVERDUE = 366
 
 
 class Promotion(Struct, frozen=True):
@@ -340,7 +342,7 @@ def _operation(
     reason, trust = item.quote_reason, candidate.trust
     if reason and reason not in AWAITING:
         return Add(Kind.FACT, text, trust, evidence, until, quote_reason=reason)
-    expires, due = named_end(text, evidence), due_day(item)
+    expires, due = named_end(text, evidence), due_day(item, evidence.when)
     if replaced:
         newer = Supersede(tuple(replaced), text, trust, evidence, "a newer value", item.kind)
         return replace(newer, expires=expires, quote_reason=reason, due=due)
@@ -352,11 +354,16 @@ def _operation(
     return Add(item.kind, text, trust, evidence, until, expires, reason, due)
 
 
-def due_day(item: Learned) -> date | None:
-    """Return the due day of an open loop, `None` for other kinds; a host may give no real day."""
+def due_day(item: Learned, said: datetime | None) -> date | None:
+    """Return the due day of an open loop, `None` for other kinds; a host may give no real day.
+
+    A day more than a year before the loop was said is a slip of the model.
+    """
     if item.kind is not Kind.OPEN_LOOP or not is_day(item.due):
         return None
-    return date.fromisoformat(item.due)
+    due = date.fromisoformat(item.due)
+    is_slip = said is not None and (said.date() - due).days > _MOST_DAYS_OVERDUE
+    return None if is_slip else due
 
 
 def recalled_entries(notes: Notes, found: Iterable[str]) -> tuple[Entry, ...]:

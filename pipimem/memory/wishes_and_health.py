@@ -21,8 +21,9 @@ from pipimem.text.quotes import words_said
 from pipimem.text.talk.personal import wish_subject
 from pipimem.text.talk.statements import names_of, tokens_of
 
-# Headings under which older versions kept wishes and health.
-_OLDER_KINDS = (Kind.PREFERENCE, Kind.FACT, Kind.IDENTITY, Kind.CONSTRAINT)
+# Headings under which older versions kept wishes and health. What stands under Constraints binds
+# everybody, whoever said it.
+_OLDER_KINDS = (Kind.PREFERENCE, Kind.FACT, Kind.IDENTITY)
 
 
 def kind_in_effect(text: str, heading: str | None, trust: str) -> str:

@@ -201,6 +201,21 @@ def test_the_next_end_is_the_second_at_which_something_expires(
     assert next_end(notes, end + timedelta(days=1000)) is None
 
 
+@each("on_probation", [False, True])
+def test_an_open_loop_does_not_expire_before_its_due_day(on_probation: bool) -> None:
+    """Its retention counts from the end of that day, and its probation lasts until then."""
+    due, until = NOW + timedelta(days=200), (NOW + timedelta(days=30)).isoformat()
+    record = Record(Trust.INFERRED, when=NOW.isoformat(), due=f"{due:%Y-%m-%d}")
+    if on_probation:
+        record = replace(record, probation_until=until)
+    notes = only("Open Loops", record)
+    assert is_kept(notes, 200)
+    assert is_kept(notes, 290) is not on_probation
+    assert not is_kept(notes, 291)
+    past = only("Open Loops", replace(record, due=f"{NOW - timedelta(days=9):%Y-%m-%d}"))
+    assert not is_kept(past, 90)
+
+
 def test_what_never_expires_has_no_end() -> None:
     """Explicit ones, and those of people."""
     assert next_end(only("Facts", Record(Trust.EXPLICIT, when=NOW.isoformat())), NOW) is None
@@ -212,6 +227,8 @@ def test_what_never_expires_has_no_end() -> None:
     [
         ("Facts", "shelf nine holds the belts #keep", Trust.INFERRED, True),
         ("Facts", "Dana is allergic to nuts", Trust.INFERRED, True),
+        ("Constraints", "Mia can't eat nuts", Trust.INFERRED, True),
+        ("Constraints", "Dana says: no nuts at lunch", Trust.INFERRED, False),
         ("Health", "gluten", Trust.INFERRED, True),
         ("Preferences", "answer in French", Trust.INFERRED, True),
         ("Facts", "Dana likes tea", Trust.EXPLICIT, True),

@@ -79,11 +79,13 @@ def test_what_is_concluded_is_on_probation() -> None:
         (Kind.OPEN_LOOP, "2026-03-20", date(2026, 3, 20)),
         (Kind.OPEN_LOOP, "", None),
         (Kind.OPEN_LOOP, "2026-02-30", None),
+        (Kind.OPEN_LOOP, "2025-03-12", date(2025, 3, 12)),
+        (Kind.OPEN_LOOP, "2025-03-10", None),
         (Kind.FACT, "2026-03-20", None),
     ],
 )
 def test_an_open_loop_has_the_day_it_is_due(kind: Kind, due: str, day: date | None) -> None:
-    """As the answer names it, also where it replaces another; other kinds have none."""
+    """As the answer names it, unless that is long past; other kinds have none."""
     [add] = learn(learned("Dana pays the rent", kind=kind, due=due))
     assert isinstance(add, Add)
     assert add.due == day

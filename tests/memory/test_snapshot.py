@@ -277,6 +277,17 @@ def test_an_order_to_the_bot_is_shown_last_whatever_heading_it_was_moved_to() ->
         assert [item.text for item in shown.rest] == [rule, order]
 
 
+def test_a_constraint_with_a_speaker_stands_whatever_its_words() -> None:
+    """It binds everybody, also where the words are those of a wish or of somebody's health."""
+    rules = [
+        "Dana (2026-03-01): no emojis in release notes",
+        "Dana (2026-03-01): Mia can't have nuts, nobody brings any",
+        "Dana（2026-03-01）：以后每次上线都要先告诉我",
+    ]
+    shown = _shown(notes_of("## Constraints\n\n- " + "\n- ".join(rules) + "\n"))
+    assert {item.text for item in shown.standing} == set(rules)
+
+
 PEOPLE = (
     "## Wishes\n\n- Dana (2026-03-01): answer in French\n- Tom (2026-03-02): keep it short\n"
     "- always say which file\n\n"

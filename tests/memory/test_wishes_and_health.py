@@ -68,6 +68,8 @@ def test_health_is_written_for_good() -> None:
         ("Answer in German from now on", ["Dana (2026-03-01): answer in French"]),
         ("Call me Dee", ["Dana (2026-03-01): call me Didi"]),
         ("Always show the source", []),
+        ("Reply in Markdown", []),
+        ("Never call me names", []),
         ("Whenever I ask about taxes, answer in German", []),
     ],
 )
@@ -99,13 +101,15 @@ def test_a_wish_that_stands_already_is_confirmed() -> None:
 OLD = (
     "## Preferences\n\n- Dana (2026-03-01): answer in French\n- Tom (2026-03-01): I like tea\n\n"
     "## Facts\n\n- Tom (2026-03-01): I'm allergic to nuts\n- the port is 8080\n\n"
+    "## Constraints\n\n- Tom (2026-03-01): no emojis in release notes\n"
+    "- Tom (2026-03-01): Mia can't have nuts, nobody brings any\n\n"
     "## Rota\n\n- Tom (2026-03-01): I can't eat gluten\n"
 )
 
 
 @each("trust", [Trust.INFERRED, Trust.EXPLICIT])
 def test_tidying_moves_wishes_and_health_under_their_heading(trust: Trust) -> None:
-    """Also what was asked for; a heading of people's own is theirs."""
+    """Also what was asked for; constraints bind everybody, and people's own headings are theirs."""
     notes = notes_of(OLD, trust=trust)
     moves = tuple(moves_to_own_heading(notes))
     assert [move.kind for move in moves] == [Kind.WISH, Kind.HEALTH]

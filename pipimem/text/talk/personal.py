@@ -69,13 +69,14 @@ def names_health(text: str) -> bool:
 def wish_subject(text: str) -> str:
     """Return what a wish is about, of which a person has one; empty where that is not known.
 
-    A wish with a condition ("when I ask about …") does not end another.
+    Only a wish that says nothing else has a subject: "no emojis in release notes" has none.
     """
-    if matches("personal", "condition", text):
-        return ""
+    bare = text if len(text) <= _LONGEST else ""
+    for rule in rules("personal")["around a wish"]:
+        bare = rule.pattern.sub("", bare)
     names = [name for name in rules("personal") if name.startswith(_SUBJECTS)]
-    about = [name for name in names if matches("personal", name, text)]
-    return about[0].removeprefix(_SUBJECTS) if len(about) == 1 else ""
+    about = (name for name in names if matches("personal", name, bare))
+    return next(about, "").removeprefix(_SUBJECTS)
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int, str]]:

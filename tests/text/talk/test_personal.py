@@ -31,6 +31,9 @@ def test_a_pattern_finds_its_example_and_no_counter_example(
             assert is_wish(rule.counter_example)
         case _:
             assert not rule.pattern.search(rule.counter_example)
+            if section.startswith("about "):
+                assert wish_subject(rule.example) == section.removeprefix("about ")
+                assert not wish_subject(rule.counter_example)
 
 
 @each(
@@ -54,13 +57,35 @@ def test_of_a_question_the_statement_in_front_counts(text: str, stated: str) -> 
         ("Call me Kit", "name"),
         ("Answer in French.", "language"),
         ("回答短一点", "length"),
+        ("Actually, please call me Ana María from now on.", "name"),
+        ("From now on, reply only in Simplified Chinese!", "language"),
+        ("以后请都用中文回复我。", "language"),
+        ("叫我阿杰就行，谢谢", "name"),
+        ("Please be brief", "length"),
+        ("Never use emojis in your answers, please", "emoji"),
+        ("以后别用表情了", "emoji"),
+        ("Always use bullet points", "lists"),
+        ("Always tell me how long each step takes", ""),
+        ("Please write short sentences, never long words", ""),
+        ("Please reply in Markdown", ""),
+        ("Please reply in under 50 words", ""),
+        ("Don't call me after ten, call me on Signal", ""),
+        ("Never call me Tess", ""),
+        ("Describe the emojis that people send me, always", ""),
+        ("No tables", ""),
+        ("以后别叫我改代码", ""),
+        ("每天七点叫我起床", ""),
+        ("以后别说英文单词，说全称", ""),
+        ("代码注释永远用英文", ""),
+        ("以后菜谱都要写详细的克数", ""),
+        ("please " * 60 + "answer in French", ""),
         ("When I ask about money, answer in French", ""),
         ("Keep it short and answer in French", ""),
         ("Always name the source", ""),
     ],
 )
-def test_a_wish_has_a_subject_if_it_is_about_one_thing(text: str, subject: str) -> None:
-    """A wish with a condition, or about two things, ends no other."""
+def test_a_wish_has_a_subject_if_it_says_nothing_else(text: str, subject: str) -> None:
+    """A wish with a condition, about two things or with more to say ends no other."""
     assert wish_subject(text) == subject
 
 
