@@ -164,7 +164,7 @@ def _left_out(reason: str, item: Learned | HistoryItem, sources: Sequence[Messag
         redacted(item.text),
         File.HISTORY if of_history else File.MEMORY,
         None if isinstance(item, HistoryItem) else item.kind,
-        tuple(item.sources),
+        tuple(one.id for one in sources),
         max((one.number for one in sources), default=0),
         next((one.speaker for one in sources if one.role == "user"), ""),
         newest_time(sources),

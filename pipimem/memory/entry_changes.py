@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
@@ -28,11 +28,11 @@ from pipimem.notes.operations import (
     Invalidate,
     LeftOut,
     Move,
-    Operation,
     Supersede,
     Trust,
 )
 from pipimem.text.dates import Span, mentioned, without_days
+from pipimem.text.injection import injection_kind
 from pipimem.text.patterns import Pattern
 from pipimem.text.quotes import day_of, read_quote
 
@@ -213,25 +213,27 @@ def rated(notes: Notes, name: str, now: datetime, *, helpful: bool) -> Decision:
     return Decision("feedback", Author.PERSON, (doubt,), why="it was of no help")
 
 
-def taken_in(number: int, item: LeftOut, now: datetime) -> Decision:
-    """The decision that writes an item that was left out: a line of history as a block of its day.
+def taken_in(
+    number: int, item: LeftOut, now: datetime, entry: Callable[[Kind, Evidence], Decision]
+) -> Decision:
+    """The decision that writes an item that was left out.
 
-    Raises `PipimemError` for what may not be written: it says what was masked.
+    A line of history becomes a block of its day. All else is what `entry` makes of the text, and so
+    is a line that reads like an instruction to the bot. Raises `PipimemError` for what may not be
+    written: it says what was masked.
     """
     if not item.text:
         raise PipimemError(f"Number {number} is not kept here: it {item.reason}.")
-    when = item.when or now
-    operation: Operation
-    if item.file is File.HISTORY:
-        said = when.isoformat(timespec="seconds")
-        operation = AddBlock(when, when, "", (Bullet(item.text, item.sources, when=said),))
+    if item.file is File.HISTORY and not injection_kind(item.text):
+        when = item.when or now
+        bullet = Bullet(item.text, item.sources, when=when.isoformat(timespec="seconds"))
+        decision = Decision("", Author.PERSON, (AddBlock(when, when, "", (bullet,)),))
     else:
         kind = item.kind or (Kind.ONGOING if item.file is File.SESSION else Kind.FACT)
         # Without the number of a message: a person asks for it now, whatever was taken out before.
-        evidence = Evidence(item.sources, speaker=item.speaker, when=item.when, learnt=now)
-        operation = Add(kind, item.text, Trust.EXPLICIT, evidence)
+        decision = entry(kind, Evidence(item.sources, when=item.when, learnt=now))
     why = f"left out before: {item.reason}"
-    return Decision("take in", Author.PERSON, (operation,), why=why, taken_in=(number,))
+    return replace(decision, task="take in", why=why, taken_in=(number,))
 
 
 def _stands_elsewhere(notes: Notes, text: str, entries: Sequence[Entry]) -> bool:

@@ -58,20 +58,21 @@ def remembered(
     until: date | None = None,
     as_quote: bool = False,
     needs_second_voice: bool = False,
+    evidence: Evidence | None = None,
 ) -> Decision:
     """The decision to add `text`, as a quote where it reads like an instruction to the bot.
 
     `needs_second_voice` says that the speaker is one of several people of the channel and sets no
     rule alone: what would bind the others is then a quote, too. Without `until` it holds to the
-    last day that it names itself, if it names one. Raises `PipimemError` where `until` is over on
-    the day of `now`.
+    last day that it names itself, if it names one. `evidence` says where a text is from
+    that was said before. Raises `PipimemError` where `until` is over on the day of `now`.
     """
     if until and until < now.date():
         raise PipimemError(
             f"{until} is over: today is {now.date()} in this workspace; "
             "give a last day that is to come"
         )
-    evidence = Evidence(speaker=speaker, when=now)
+    evidence = replace(evidence or Evidence(when=now), speaker=speaker)
     expires = until or named_end(text, evidence)
     add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
     attack = injection_kind(text)

@@ -349,7 +349,7 @@ def _left_out(reason: str, item: Learned | HistoryItem, messages: Mapping[str, M
         reason,
         redacted(item.text),
         File.HISTORY,
-        sources=item.sources,
+        sources=tuple(message.id for message in sources),
         newest=max((message.number for message in sources), default=0),
         when=newest_time(sources),
     )

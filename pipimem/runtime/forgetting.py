@@ -18,6 +18,7 @@ from pipimem.errors import (
     require_type,
 )
 from pipimem.memory.requests import without_requests
+from pipimem.notes.ledger import Ledger
 from pipimem.notes.message import Message
 from pipimem.notes.operations import Author, Decision
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
@@ -267,8 +268,9 @@ def retract_unlearnt(store: ChannelStore, name: str, now: datetime) -> bool:
 
 
 def _is_learnt_from(store: ChannelStore, message: Message) -> bool:
-    """Return whether anything may ever have been learnt from a message, superseded or not."""
-    if learnt_from(store.notes(), [message]):
+    """Return whether anything may ever have been learnt from a message, superseded or left out."""
+    notes = store.notes()
+    if learnt_from(notes, [message]) or _is_left_out(store, message, notes.ledger):
         return True
     try:
         deltas = (record.delta for record in store.changes())
@@ -276,6 +278,13 @@ def _is_learnt_from(store: ChannelStore, message: Message) -> bool:
         return any(message.id in record.sources for record in records)
     except DamagedState:
         return True
+
+
+def _is_left_out(store: ChannelStore, message: Message, ledger: Ledger) -> bool:
+    """Return whether an item that was left out rests on a message, or may: it names none."""
+    was_read = message.number <= max(ledger.cursor, ledger.refreshed)
+    sources = (stored.item.sources for stored in store.left_out())
+    return any(message.id in names or (was_read and not names) for names in sources)
 
 
 def carry_out(

@@ -37,7 +37,17 @@ from pipimem.notes.entry import Entry
 from pipimem.notes.kinds import NOTE_FILES, File, Kind
 from pipimem.notes.ledger import Ledger
 from pipimem.notes.notes import Note, Notes, Outcome
-from pipimem.notes.operations import Add, Author, Change, Decision, Move, Supersede, Trust
+from pipimem.notes.operations import (
+    Add,
+    Author,
+    Change,
+    Decision,
+    Evidence,
+    LeftOut,
+    Move,
+    Supersede,
+    Trust,
+)
 from pipimem.runtime.agenda_list import AgendaItem, AgendaList
 from pipimem.runtime.channel_access import PERSON, ChannelAccess
 from pipimem.runtime.conflict_list import ConflictList, ListedConflict
@@ -237,7 +247,7 @@ class ChannelNotes:
         )
 
     async def take_in(self, number: int) -> Remembered:
-        """Write an item of `left_out` after all, as asked for by a person; it is listed no more.
+        """Write an item of `left_out` after all, as `remember` would; it is listed no more.
 
         A line of the sheet becomes an entry, a line of history a block of its day. Raises
         `NothingFound` for an unknown number, and `PipimemError` where its text is not kept.
@@ -247,8 +257,18 @@ class ChannelNotes:
         stored = next((one for one in found if one.number == number), None)
         if stored is None:
             raise NothingFound(f"There is no number {number} among what was left out.")
-        decision = taken_in(number, stored.item, self._access.clock.now())
-        return await self._changed(lambda _notes: decision)
+        return await self._changed(partial(self._taken_in, number, stored.item))
+
+    def _taken_in(self, number: int, item: LeftOut, notes: Notes) -> Decision:
+        now = self._access.clock.now()
+
+        def entry(kind: Kind, evidence: Evidence) -> Decision:
+            decision = self._remembered(
+                item.text, kind, item.speaker, None, notes.ledger, evidence=evidence
+            )
+            return in_place_of_older_wishes(unless_it_stands(decision, notes, now), notes)
+
+        return taken_in(number, item, now, entry)
 
     def _remembered(
         self,
@@ -259,14 +279,18 @@ class ChannelNotes:
         ledger: Ledger,
         *,
         as_quote: bool = False,
+        evidence: Evidence | None = None,
     ) -> Decision:
+        """Return the decision to add a text; with `evidence` it was said before, maybe by a bot."""
         now = self._access.clock.now()
         settings = self._access.settings
         intake = Intake(settings.private, self._access.store.key, settings.secrets)
         message = rememberable(text, speaker, now, intake)
         who = message.speaker
         needs_second_voice = (
-            settings.groups.rules == "two" and bool(who) and is_group((), (who, *ledger.speakers))
+            settings.groups.rules == "two"
+            and bool(who or evidence)
+            and is_group((), (who, *ledger.speakers))
         )
         return remembered(
             message.content,
@@ -276,6 +300,7 @@ class ChannelNotes:
             until=until,
             as_quote=as_quote,
             needs_second_voice=needs_second_voice,
+            evidence=evidence,
         )
 
     # ── contradictions and due days ───────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from pipimem.notes.kinds import File
 from pipimem.notes.operations import Author, LeftOut
 from pipimem.state.changes import ChangeRecord, FileChange, StoredLeftOut
+from pipimem.state.ledger_rows import get_value, put_value
 from pipimem.state.rows import Row, Rows
 from pipimem.text import json_lines
 from pipimem.text.json_codec import CodecError, decoded, encoded
@@ -49,6 +50,8 @@ _NEWEST_LEFT_OUT = (
     "(select max(number) from change where task = ?) order by number"
 )
 _CONSOLIDATE = "consolidate"
+# The value that has the greatest number ever given to an item.
+_NUMBERED = "left_out"
 
 
 def newest_change(rows: Rows) -> int:
@@ -67,7 +70,17 @@ def put_change(rows: Rows, change: ChangeRecord) -> None:
         rows.run("delete from head where file = ?", str(file))
         rows.run("insert into head (file, etag) values (?, ?)", str(file), each.after)
     drop_left_out(rows, change.taken_in)
-    first = int(rows.all("select coalesce(max(number), 0) from left_out")[0][0]) + 1
+    _put_left_out(rows, change)
+
+
+def _put_left_out(rows: Rows, change: ChangeRecord) -> None:
+    """Write what a change left out, under numbers that no item ever had."""
+    if not change.left_out:
+        return
+    known = get_value(rows, _NUMBERED) or {}
+    newest = int(rows.all("select coalesce(max(number), 0) from left_out")[0][0])
+    first = max(newest, int(str(known.get("number", 0)))) + 1
+    put_value(rows, _NUMBERED, {"number": first + len(change.left_out) - 1})
     for number, item in enumerate(change.left_out, first):
         value = {key: part for key, part in to_builtins(item).items() if part or key == "text"}
         head = (number, change.sequence, change.task, change.time)

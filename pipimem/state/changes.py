@@ -51,9 +51,9 @@ class ChangeRecord(Struct, frozen=True):
     """A change with its number; `time` is ISO 8601 with offset.
 
     `left_out` is what memory did not take of an answer, `taken_in` the numbers of earlier such
-    items that it took after all: both are empty in a change that was read. `archived` went to
-    the end of the archive. `id` is random, so that a change is found again whose commit ended in
-    doubt.
+    items that it took after all: both are empty in a change that was read. `taken_items` are these
+    items, which an undo lists again. `archived` went to the end of the archive. `id` is random,
+    so that a change is found again whose commit ended in doubt.
     """
 
     # Written in columns of their own, or in other tables.
@@ -73,6 +73,7 @@ class ChangeRecord(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     taken_in: tuple[int, ...] = ()
+    taken_items: tuple[LeftOut, ...] = ()
     files: Mapping[File, FileChange] = field(default_factory=dict)
     archived: str = ""
     delta: Delta = field(default_factory=Delta)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
@@ -59,6 +60,8 @@ def _encoded(value: object) -> object:
         return [_encoded(item) for item in sorted(value)]
     if isinstance(value, str):  # an enum of strings
         return str(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
     return encoded(value)
 
 

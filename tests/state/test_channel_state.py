@@ -227,6 +227,20 @@ def test_what_is_left_out_is_kept_with_its_reason(state: ChannelState, tmp_path:
     assert "鹭 heron" not in "".join(opened(tmp_path).strings())
 
 
+def test_the_number_of_a_left_out_item_is_never_given_again(
+    state: ChannelState, tmp_path: Path
+) -> None:
+    """Whether the newest item was taken in or pruned, and who asks."""
+    tea = LeftOut("over a bound", "tea")
+    consolidated(state, tea, tea, when=NOW - timedelta(days=31))
+    consolidated(state, taken_in=(2,))
+    consolidated(state, tea, when=NOW - timedelta(days=31))
+    state.prune(NOW)
+    assert state.all_left_out() == []
+    consolidated(opened(tmp_path), tea)
+    assert [one.number for one in opened(tmp_path).all_left_out()] == [4]
+
+
 def test_what_is_left_out_is_dropped_after_30_days(state: ChannelState) -> None:
     """Also where the past is small, which is kept whatever its age."""
     for ago in (31, 30, 0):

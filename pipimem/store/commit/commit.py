@@ -15,7 +15,7 @@ from os import urandom
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from pipimem.errors import CommitUnsure, LockLost, StoreError
+from pipimem.errors import CommitUnsure, LockLost, NothingFound, StoreError
 from pipimem.notes.apply import applied
 from pipimem.notes.kinds import NOTE_FILES, File
 from pipimem.notes.ledger import PROGRESSED, Asked, Delta, Ledger, Record
@@ -136,8 +136,8 @@ def commit(
     Returns `None`, with nothing done, when a person saved in the middle: the caller tries again.
     With `insists`, what is saved in the middle is merged. `now` is the conversation's time, `wall`
     the real one, for the record. What undo and forget decide by the state itself is carried out by
-    `carry_out` instead of by operations. Raises `CommitInDoubt`, and `UnreadableNote` for a text
-    that is too long.
+    `carry_out` instead of by operations. Raises `CommitInDoubt`, `UnreadableNote` for a text that
+    is too long, and `NothingFound` where an item to be taken in is listed no more.
     """
     view = working_copy.fresh_view()
     if carry_out is None:
@@ -175,6 +175,19 @@ def commit(
     return committed
 
 
+def _find_left_out(working_copy: WorkingCopy, numbers: Sequence[int]) -> tuple[LeftOut, ...]:
+    """Return the left-out items of some numbers.
+
+    Raises `NothingFound` for a number that is listed no more: it was taken in or forgotten.
+    """
+    stored = working_copy.state.all_left_out() if numbers else []
+    known = {one.number: one.item for one in stored}
+    for number in numbers:
+        if number not in known:
+            raise NothingFound(f"There is no number {number} among what was left out.")
+    return tuple(known[number] for number in numbers)
+
+
 def record_edits(working_copy: WorkingCopy, now: datetime) -> None:
     """Record what people changed, without any decision. The caller holds the lock.
 
@@ -201,6 +214,7 @@ def _record(
 ) -> ChangeRecord:
     """The record of a decision, behind that of what people changed; without time and actor."""
     delta, sequence = outcome.delta, working_copy.state.ledger.sequence
+    taken_items = _find_left_out(working_copy, decision.taken_in)
     if sequence == 0:
         delta = replace(delta, progress=_with_counters(delta.progress, view.current.ledger))
     return ChangeRecord(
@@ -219,6 +233,7 @@ def _record(
         archived=outcome.archived,
         delta=delta,
         tokens=decision.tokens,
+        taken_items=() if outcome.refused else taken_items,
     )
 
 

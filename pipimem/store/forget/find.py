@@ -63,6 +63,7 @@ def find_targets(
     targets = replace(
         targets,
         lines=_lines_of(working_copy, log, notes, targets.messages, named if with_learnt else ()),
+        are_named=bool(ids or named),
     )
     removed = (without(notes.note(file).text, targets, key)[1] for file in NOTE_FILES)
     return replace(targets, entries=frozenset(taken_out.union(ids, *removed)))

@@ -376,8 +376,11 @@ def _held_messages(targets: ForgetTargets, part: str, lines: Sequence[bytes]) ->
 
 
 def _holds(item: LeftOut, targets: ForgetTargets) -> bool:
-    """Return whether a left-out item holds a target, or rests on a message that is emptied."""
-    if not targets.messages.isdisjoint(item.sources):
+    """Return whether a left-out item holds a target, or rests on a message that is emptied.
+
+    An item that names no message may rest on any.
+    """
+    if not targets.messages.isdisjoint(item.sources) or (targets.are_named and not item.sources):
         return True
     return any(
         targets.are_in_block(text) for text in (item.text, item.reason, item.speaker) if text

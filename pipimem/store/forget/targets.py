@@ -54,7 +54,8 @@ class ForgetTargets(Struct, frozen=True):
     `lines` has folded entries that were learnt from the messages, each with the text that takes its
     place: empty, or the entry without a quote. They go from notes, the archive and past texts where
     nothing but one of them is said, never from what people said. `entries` are the ids of entries
-    that are not learnt again from older talk. `inside_words` is as in `stands_in`.
+    that are not learnt again from older talk. `inside_words` is as in `stands_in`. `are_named` says
+    that entries or messages are meant by their ids, or as those of a person.
     """
 
     texts: tuple[str, ...] = ()
@@ -64,6 +65,7 @@ class ForgetTargets(Struct, frozen=True):
     entries: frozenset[str] = frozenset()
     keep_transcript: bool = False
     actor: str = ""
+    are_named: bool = False
 
     @classmethod
     def of(

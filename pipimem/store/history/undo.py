@@ -220,13 +220,18 @@ class Restored(Struct, frozen=True):
 def undo(store: ChannelStore, sequence: int | None, now: datetime, actor: str = "") -> Undone:
     """Takes back one change, the newest that still counts by default, as a commit of its own.
 
+    A left-out item that the change took in is listed again.
     Raises `CannotTakeBack`, with nothing changed, where later changes stand on it.
     """
     store.record_edits(now)
     record = chosen(store.past(), sequence)
     number = record.sequence
     what = Decision(
-        UNDO, Author.PERSON, why=f"takes back {number} ({record.task})", correlation=str(number)
+        UNDO,
+        Author.PERSON,
+        why=f"takes back {number} ({record.task})",
+        correlation=str(number),
+        left_out=record.taken_items,
     )
 
     def carry_out(working_copy: WorkingCopy, view: View) -> Outcome:
