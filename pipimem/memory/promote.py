@@ -276,8 +276,15 @@ def _replaced(
         else:
             replaced.append(entry.target)
     if candidate.trust is Trust.EXPLICIT and candidate.item.kind is Kind.WISH:
-        replaced += older_wishes(notes, candidate.text, candidate.evidence.speaker)
+        replaced += _ended_wishes(candidate, notes)
     return replaced, kept
+
+
+def _ended_wishes(candidate: _Candidate, notes: Notes) -> list[Target]:
+    """Return the wishes that a wish of the same person ends: none that was asked for later."""
+    wishes = older_wishes(notes, candidate.text, candidate.evidence.speaker)
+    records = ((wish, notes.record(wish.id)) for wish in wishes)
+    return [wish for wish, record in records if record is None or not _is_older(candidate, record)]
 
 
 def _why_kept(candidate: _Candidate, entry: Entry, record: Record, talk: Sequence[str]) -> str:

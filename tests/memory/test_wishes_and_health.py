@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from msgspec import structs
 from pipimem.memory.promote import promoted
@@ -82,6 +83,19 @@ def test_the_newest_wish_of_a_person_on_a_subject_holds(text: str, ended: list[s
     targets = operation.targets if isinstance(operation, Supersede) else ()
     found = [notes.find(target) for target in targets]
     assert [entry.text for entry in found if entry] == ended
+
+
+def test_a_wish_that_was_asked_for_later_stays() -> None:
+    """Talk that is consolidated late ends no wish that a command asked for after it."""
+    notes = wishes()
+    later = {
+        name: structs.replace(record, when=(NOW + timedelta(hours=1)).isoformat())
+        for name, record in notes.ledger.records.items()
+    }
+    notes = structs.replace(notes, ledger=Ledger(records=later))
+    item = Learned(Kind.WISH, "Answer in German from now on", ("m1",), "Dana", explicit=True)
+    talk = {"m1": replace(SAID["m1"], content=item.text)}
+    assert [type(op) for op in promoted((item,), notes, talk, NOW).operations] == [Add]
 
 
 def test_what_a_person_typed_is_replaced_by_no_wish() -> None:
