@@ -72,7 +72,7 @@ def remembered(
             f"{until} is over: today is {now.date()} in this workspace; "
             "give a last day that is to come"
         )
-    evidence = replace(evidence or Evidence(when=now), speaker=speaker)
+    evidence = _evidence_of(speaker, now, evidence)
     expires = until or named_end(text, evidence)
     add = Add(kind, text, Trust.EXPLICIT, evidence, expires=expires)
     attack = injection_kind(text)
@@ -86,6 +86,11 @@ def remembered(
     elif as_quote and speaker and not read_quote(text).name:
         add = replace(add, text=quoted(speaker, now.date(), text))
     return Decision("remember", Author.PERSON, (add,), why="asked for", notes=notes)
+
+
+def _evidence_of(speaker: str, now: datetime, evidence: Evidence | None) -> Evidence:
+    """Return the evidence with its speaker; without any, the text is said now."""
+    return replace(evidence or Evidence(when=now), speaker=speaker)
 
 
 def quoted_addition(add: Add, reason: str) -> Add:

@@ -54,10 +54,9 @@ def _encoded(value: object) -> object:
         return value
     if isinstance(value, Mapping):
         return {str(key): _encoded(item) for key, item in value.items()}
-    if isinstance(value, tuple):  # a named one too
-        return [_encoded(item) for item in value]
-    if isinstance(value, frozenset):
-        return [_encoded(item) for item in sorted(value)]
+    if isinstance(value, tuple | frozenset):  # a named one too
+        items = value if isinstance(value, tuple) else sorted(value)
+        return [_encoded(item) for item in items]
     if isinstance(value, str):  # an enum of strings
         return str(value)
     if isinstance(value, datetime):
