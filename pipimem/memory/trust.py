@@ -138,12 +138,16 @@ def _quote_reason(
     elif not channel.is_direct and sources and channel.people.isdisjoint(sources):
         return QuoteReason.BOT
     else:
-        known = channel.voices.speakers
-        speaker = item.speaker or next((known[name] for name in sources if name in known), "")
+        speaker = item.speaker or _find_author(sources, channel.voices)
         is_rule = binds(item.kind, item.text, speaker)
     if is_rule and channel.voices.is_one_voice(item.text, sources):
         return QuoteReason.ONE_MEMBER
     return None
+
+
+def _find_author(sources: Iterable[str], voices: Voices) -> str:
+    """Return who said the first of the sources that a member said; empty where unknown."""
+    return next((voices.speakers[name] for name in sources if name in voices.speakers), "")
 
 
 def _is_made_of(text: str, source: frozenset[bytes]) -> bool:
