@@ -37,7 +37,7 @@ from pipimem.state.change_rows import (
 )
 from pipimem.state.changes import FORGET, ChangeRecord, FileChange, StoredLeftOut
 from pipimem.state.ledger_rows import get_value, put_value, stored_ledger, write_ledger
-from pipimem.state.rows import Database, Rows, Schema, shown_value
+from pipimem.state.rows import Database, Rows, Schema, texts_of
 from pipimem.state.texts import PastText, Texts
 from pipimem.text.dates.bounds import later
 from pipimem.text.markdown.line_edits import shared_ends
@@ -497,7 +497,7 @@ class ChannelState:
                 return
             found = [each for table in _TABLES_READ for row in rows.all(table) for each in row]
         for value in found:
-            yield shown_value(value)
+            yield from texts_of(value)
 
     def _mark_lines(self, rows: Rows, marks: Iterable[str]) -> None:
         now = time.time_ns()

@@ -70,15 +70,17 @@ class Database(Protocol):
         """Give a damaged database another name, so that the next writer begins a new one."""
 
 
-def shown_value(value: object) -> str:
-    """Return a value of a row as text; of a JSON object all texts in it, a line each."""
-    if isinstance(value, bytes | memoryview):
-        data = bytes(value)
-        found = json_lines.value(data)
-        if found is None:
-            return data.decode("utf-8", "replace")
-        return "\n".join(texts_in(found))
-    return str(value)
+def texts_of(value: object) -> Iterator[str]:
+    """Yield the text of a value of a row; of a JSON object each text in it by itself."""
+    if not isinstance(value, bytes | memoryview):
+        yield str(value)
+        return
+    data = bytes(value)
+    found = json_lines.value(data)
+    if found is None:
+        yield data.decode("utf-8", "replace")
+    else:
+        yield from texts_in(found)
 
 
 def texts_in(value: object) -> Iterator[str]:

@@ -176,12 +176,12 @@ def forgetting(root: Path, *, hours: float, save: Callable[[Path, str], None]) -
     async def live() -> None:
         async with front_door.quiet(root, clock=clock) as pipimem:
             channel = await pipimem.channel(ROOM, kind="group")
-            for text in ("tea is green", "the door code is zebra7", "milk is white"):
+            for text in ("tea is green", "the parrot is called zebra7", "milk is white"):
                 await front_door.remember(channel, text)
             await speak(channel, "Hello?")
             buffer = path.read_text("utf-8")
             clock.advance(timedelta(minutes=1))
-            await front_door.forget(channel, "the door code is zebra7")
+            await front_door.forget(channel, "the parrot is called zebra7")
             clock.advance(timedelta(hours=hours))
             save(path, buffer.replace("- tea is green", "- tea is green and hot"))
             saved = time.time() + hours * 3600
@@ -215,7 +215,7 @@ def test_a_forgotten_line_that_is_typed_a_day_later_is_the_persons(workspace: Pa
     """Nobody's buffer is that old."""
     forgetting(workspace, hours=25, save=in_place)
     text = memory(workspace).read_text("utf-8")
-    assert text.count("- the door code is zebra7\n") == 1
+    assert text.count("- the parrot is called zebra7\n") == 1
     assert text.count("- tea is green and hot\n") == 1
 
 
