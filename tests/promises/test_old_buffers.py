@@ -186,7 +186,7 @@ def forgetting(root: Path, *, hours: float, save: Callable[[Path, str], None]) -
             save(path, buffer.replace("- tea is green", "- tea is green and hot"))
             saved = time.time() + hours * 3600
             os.utime(path, (saved, saved))
-            context = await speak(channel, "What is the door code?")
+            context = await speak(channel, "What is the parrot called?")
             assert ("zebra7" in context) == (hours > 24)
             await front_door.remember(channel, "the lift is red")
 
