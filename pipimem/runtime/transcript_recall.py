@@ -331,7 +331,9 @@ class TranscriptRecall:
             room = structs.replace(room, reworded=self._reworded(notes))
             synonyms = self.vocabulary.synonyms()
             return excerpts(search.index, query, room, now=now, synonyms=synonyms)
-        except StoreError:  # rewritten meanwhile: `warm` builds another one
+        # Rewritten meanwhile, or the index does not fit what it was made of: `warm` builds another.
+        # The latter was seen twice while a compaction was killed; its cause is not known.
+        except (StoreError, IndexError):
             self.drop()
             return ()
         finally:
