@@ -195,7 +195,6 @@ async def test_a_models_forget_over_http_is_undoable(workspace: Path) -> None:
     assert "- typed by hand" in note(workspace, "room")
 
 
-@pytest.mark.xfail(strict=True, reason="a later change: off the record")
 async def test_what_is_off_the_record_is_not_told_over_http(workspace: Path) -> None:
     """Neither by a search nor by the id of the message."""
     async with opened(workspace) as channel:
