@@ -331,9 +331,7 @@ class TranscriptRecall:
             room = structs.replace(room, reworded=self._reworded(notes))
             synonyms = self.vocabulary.synonyms()
             return excerpts(search.index, query, room, now=now, synonyms=synonyms)
-        # Rewritten meanwhile, or the index does not fit what it was made of: `warm` builds another.
-        # The latter was seen twice while a compaction was killed; its cause is not known.
-        except (StoreError, IndexError):
+        except StoreError:  # rewritten meanwhile: `warm` builds another one
             self.drop()
             return ()
         finally:

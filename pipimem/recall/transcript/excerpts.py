@@ -119,7 +119,9 @@ class Quotable:
     """Says whether a slot lies from `first` up to `before`, and is no tool's output."""
 
     def __init__(self, index: TranscriptIndex, first: int, before: int) -> None:
-        self._roles, self.first, self.before = index.roles, first, before
+        # Numbers of messages may be ahead of the index, which `warm` brings up to them.
+        self._roles, self.first = index.roles, max(0, first)
+        self.before = min(before, len(index))
         self._tool = index.role_names.index("tool") if "tool" in index.role_names else -1
 
     def __call__(self, slot: int) -> bool:

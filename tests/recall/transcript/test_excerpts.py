@@ -73,6 +73,22 @@ def test_a_question_about_the_past_brings_what_was_said(
     assert any(answer in item.text for item in asked(talk, question))
 
 
+@each("ahead", [1, 11])
+def test_counters_ahead_of_the_index_cost_no_excerpt(words: Words, ahead: int) -> None:
+    """Messages were stored, or the host dropped some, before the index took them in."""
+    index = TranscriptIndex(words)
+    for number, (speaker, text) in enumerate(TALK):
+        time = NOW - timedelta(days=50 - number)
+        role = "user" if speaker else "assistant"
+        message = Message(role, text, id=f"m{number}", speaker=speaker, time=time)
+        index.add([message_item(message)])
+    question = "Where did Dana's brother get married?"
+    expected = asked(index, question)
+    assert expected
+    for learnt in (None, -2, 0, len(index) + ahead):
+        assert asked(index, question, before=len(index) + ahead, learnt=learnt) == expected
+
+
 @pytest.mark.parametrize(
     "text",
     table(__file__, "chat_commands_and_general_questions_bring_nothing"),
